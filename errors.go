@@ -1,0 +1,145 @@
+package mockbase
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Code names a kind of failure. Codes are stable: clients may compare them, and each has a page at
+// /docs/problems/{code} (rule M-6).
+type Code string
+
+// The codes of the management plane and the mock plane.
+const (
+	CodeMalformedBody        Code = "malformed-body"
+	CodeInvalidParameter     Code = "invalid-parameter"
+	CodeInvalidCursor        Code = "invalid-cursor"
+	CodeUnauthenticated      Code = "unauthenticated"
+	CodeInvalidCredentials   Code = "invalid-credentials"
+	CodeTokenExpired         Code = "token-expired"
+	CodeTokenRevoked         Code = "token-revoked"
+	CodeRefreshReused        Code = "refresh-reused"
+	CodeForbidden            Code = "forbidden"
+	CodeSetupCodeInvalid     Code = "setup-code-invalid"
+	CodeOriginRefused        Code = "origin-refused"
+	CodeHostRefused          Code = "host-refused"
+	CodeNotFound             Code = "not-found"
+	CodeMethodNotAllowed     Code = "method-not-allowed"
+	CodeNotAcceptable        Code = "not-acceptable"
+	CodeNameTaken            Code = "name-taken"
+	CodeSetupRequired        Code = "setup-required"
+	CodeAlreadySetUp         Code = "already-set-up"
+	CodeManagedBySource      Code = "managed-by-source"
+	CodeApplyConflict        Code = "apply-conflict"
+	CodeQuotaReached         Code = "quota-reached"
+	CodeVersionMismatch      Code = "version-mismatch"
+	CodePreconditionRequired Code = "precondition-required"
+	CodeBodyTooLarge         Code = "body-too-large"
+	CodeTargetTooLong        Code = "target-too-long"
+	CodeUnsupportedMediaType Code = "unsupported-media-type"
+	CodeHeadersTooLarge      Code = "headers-too-large"
+	CodeValidationFailed     Code = "validation-failed"
+	CodePatchNotAllowed      Code = "patch-not-allowed"
+	CodeConfirmationRequired Code = "confirmation-required"
+	CodeWeakPassword         Code = "weak-password"
+	CodeRateLimited          Code = "rate-limited"
+	CodeInternal             Code = "internal"
+	CodeUnavailable          Code = "unavailable"
+	CodeBusy                 Code = "busy"
+	CodeNoMatch              Code = "no-match"
+	CodeNoProject            Code = "no-project"
+	CodeBadRequest           Code = "bad-request"
+)
+
+// The codes of field errors (mock format, section 5).
+const (
+	FieldUnknownKey   Code = "unknown_key"
+	FieldType         Code = "type"
+	FieldEnum         Code = "enum"
+	FieldRange        Code = "range"
+	FieldPattern      Code = "pattern"
+	FieldRequired     Code = "required"
+	FieldConflict     Code = "conflict"
+	FieldUnique       Code = "unique"
+	FieldDuplicateKey Code = "duplicate_key"
+	FieldReference    Code = "reference"
+	FieldSyntax       Code = "syntax"
+	FieldLimit        Code = "limit"
+	// FieldNotServed marks a field that the format knows and this server does not act on yet. It is refused when a
+	// definition is saved, so that nothing is accepted and ignored.
+	FieldNotServed Code = "not_served"
+)
+
+// MaxFieldErrors is the most field errors one answer reports (rule M-5); a document with more is broken as a whole, and
+// the first hundred say so.
+const MaxFieldErrors = 100
+
+// FieldError is one fault of a document.
+type FieldError struct {
+	// Pointer is a JSON Pointer fragment (RFC 6901, section 6), such as "#/mocks/0/response/status".
+	Pointer string `json:"pointer"`
+	Code    Code   `json:"code"`
+	// Detail names the value and the fix, in a sentence without a capital or a full stop.
+	Detail string `json:"detail"`
+	// Line and Column count from 1; 0 means that the input was not text.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+	// Suggestion is the nearest known name, for an unknown key or value.
+	Suggestion string `json:"suggestion,omitempty"`
+}
+
+// Error is a failure that a person may see: a stable code, a public message and a private cause.
+type Error struct {
+	Code Code
+	// Message is public: it names the field, the value and the fix, and holds no secret, SQL or stack.
+	Message string
+	// Hint says what to do next, where there is something to do.
+	Hint string
+	// Fields are the faults of a document, in the order of the text.
+	Fields []FieldError
+	// Version is the current version of the object when Code is CodeVersionMismatch.
+	Version int64
+	// Err is the private cause; it is logged and never sent.
+	Err error
+}
+
+// Errorf makes an *Error with a formatted public message. A %w verb keeps its operand as the private cause.
+func Errorf(code Code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+}
+
+// Invalid makes the CodeValidationFailed error of a document with these faults. It returns nil when there are none.
+func Invalid(fields []FieldError) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return &Error{Code: CodeValidationFailed, Message: describeFields(fields), Fields: fields}
+}
+
+func describeFields(fields []FieldError) string {
+	if len(fields) == 1 {
+		return strings.TrimPrefix(fields[0].Pointer, "#") + ": " + fields[0].Detail
+	}
+	return fmt.Sprintf("%d faults, the first at %s: %s", len(fields), strings.TrimPrefix(fields[0].Pointer, "#"), fields[0].Detail)
+}
+
+// Error returns the code and the public message.
+func (e *Error) Error() string {
+	return string(e.Code) + ": " + e.Message
+}
+
+// Unwrap returns the private cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrorCode returns the code of the first *Error in err's tree, CodeInternal if there is none, and "" for nil.
+func ErrorCode(err error) Code {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return CodeInternal
+}

@@ -1,0 +1,150 @@
+package mockbase
+
+import (
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// AnsweredBy says who answered a request; the list is closed (rule AA5).
+type AnsweredBy string
+
+// Everything that can answer a request on the mock plane.
+const (
+	AnsweredByMock           AnsweredBy = "mock"
+	AnsweredByCollection     AnsweredBy = "collection"
+	AnsweredByDocument       AnsweredBy = "document"
+	AnsweredByProxy          AnsweredBy = "proxy"
+	AnsweredBySimulatedLimit AnsweredBy = "simulated-limit"
+	AnsweredByShield         AnsweredBy = "shield"
+	AnsweredByPreflight      AnsweredBy = "preflight"
+	AnsweredByOverlay        AnsweredBy = "overlay"
+	AnsweredByUnmatched      AnsweredBy = "unmatched"
+	AnsweredByError          AnsweredBy = "error"
+)
+
+// Exchange is one recorded request and its answer. It is immutable once recorded.
+type Exchange struct {
+	ID         string
+	ProjectID  string
+	At         time.Time
+	Request    RecordedRequest
+	Response   RecordedResponse
+	AnsweredBy AnsweredBy
+	// Policy is the limit that decided, when one did.
+	Policy string
+	// Mock is the mock that answered; its zero value means none did.
+	Mock   MockRef
+	Limits []LimitOutcome
+	Client Client
+	// Duration is the time from the request's arrival to the end of the answer.
+	Duration time.Duration
+	// DelayPlanned and DelaySlept are the delay the mock asked for and the one that took place (rule AA17).
+	DelayPlanned, DelaySlept time.Duration
+	ClientAborted            bool
+	// NearMisses say why no mock answered; only when AnsweredBy is AnsweredByUnmatched.
+	NearMisses []NearMiss
+	Hints      []string
+	// Error says what failed, when something did.
+	Error string
+	// Redacted tells that values of secrets were masked before the exchange was kept (rule M-81).
+	Redacted bool
+}
+
+// RecordedRequest is a request as it was received.
+type RecordedRequest struct {
+	Method string
+	// Target is the request target byte for byte; Path is the path the mocks saw, without the project's base path.
+	Target, Path, RawQuery string
+	Proto                  string
+	Host                   string
+	Header                 http.Header
+	// Body holds the first bytes of the body, BodySize its length, Truncated that bytes are missing from Body.
+	Body      []byte
+	BodySize  int64
+	Truncated bool
+}
+
+// RecordedResponse is an answer as it was sent.
+type RecordedResponse struct {
+	// Name is the name of the mock's response that was chosen.
+	Name      string
+	Status    int
+	Header    http.Header
+	Body      []byte
+	BodySize  int64
+	Truncated bool
+}
+
+// MockRef names a mock at the version that answered.
+type MockRef struct {
+	ID, Name string
+	Version  int64
+}
+
+// LimitOutcome is what a limiter decided about a request.
+type LimitOutcome struct {
+	Policy string
+	// Kind is "shield" or "simulated".
+	Kind       string
+	Key        string
+	Allowed    bool
+	WouldLimit bool
+	Remaining  int64
+	RetryAfter time.Duration
+}
+
+// Client is who sent a request.
+type Client struct {
+	IP        netip.Addr
+	UserAgent string
+}
+
+// NearMiss says why a mock did not match (rules M2 and M4).
+type NearMiss struct {
+	Mock string `json:"mock"`
+	// Distance is between 0 and 1; 0 would be a match.
+	Distance float64      `json:"distance"`
+	Failed   []MissedPart `json:"failed"`
+	Passed   []string     `json:"passed"`
+}
+
+// MissedPart is one condition that failed. Part is one of method, host, path, query, headers, cookies, auth, client,
+// body, state, times and enabled.
+type MissedPart struct {
+	Part     string `json:"part"`
+	Name     string `json:"name,omitempty"`
+	Operator string `json:"operator"`
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
+}
+
+// TrafficFilter selects recorded exchanges; a zero member selects all.
+type TrafficFilter struct {
+	Since, Until time.Time
+	Method       string
+	// PathPrefix selects paths that begin with it.
+	PathPrefix string
+	// StatusMin and StatusMax bound the status, both inclusive.
+	StatusMin, StatusMax int
+	AnsweredBy           []AnsweredBy
+	// Mock is a mock's name or id.
+	Mock        string
+	Policy      string
+	ClientIP    string
+	MinDuration time.Duration
+	// Text selects exchanges whose target or bodies hold it.
+	Text string
+}
+
+// TrafficPage is a part of the journal, newest first.
+type TrafficPage struct {
+	Items []*Exchange
+	// Total counts all exchanges that the filter selects.
+	Total int
+	// Dropped counts exchanges that were lost on their way into the journal, Evicted those that left it because it is
+	// bounded.
+	Dropped, Evicted int64
+	// More tells that older exchanges follow; the next page is asked for with Before set to the last item's id.
+	More bool
+}
