@@ -1,0 +1,129 @@
+// Package web serves the first page of a server: what runs here and where to go.
+//
+// The page is one document without scripts. Its policy lets it load nothing, not even from here, but the style and the
+// icon it carries.
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+//go:embed page.html
+var pageSource string
+
+//go:embed page.css
+var styleSource string
+
+// Options say what the page shows.
+type Options struct {
+	// InstanceName tells this server from others; "" shows none.
+	InstanceName string
+	// Version is the version of the binary.
+	Version string
+	// PublicURL is where clients reach the management API, MocksURL where they reach the mocks: scheme, host and port
+	// without a slash at the end. Empty means as the request came.
+	PublicURL, MocksURL string
+	// Facts is asked at each view for what changes while the server runs.
+	Facts func() Facts
+}
+
+// Facts are what the page says of the server's state.
+type Facts struct {
+	// NeedsAdmin tells that nobody has an account yet.
+	NeedsAdmin bool
+	// FileMode tells that the mocks come from files and are changed there.
+	FileMode bool
+	// Projects and Mocks count what is served.
+	Projects, Mocks int
+	// Example is the path of a mock that answers GET, such as "/m/demo/hello", or "" when there is none.
+	Example string
+}
+
+// Page is the first page. It answers GET and HEAD of / alone.
+type Page struct {
+	options Options
+	page    *template.Template
+	policy  string
+}
+
+var _ http.Handler = (*Page)(nil)
+
+// New makes the page.
+func New(o Options) (*Page, error) {
+	page, err := template.New("page").Funcs(template.FuncMap{"plural": plural}).Parse(pageSource)
+	if err != nil {
+		return nil, fmt.Errorf("parse page: %w", err)
+	}
+	if o.Facts == nil {
+		o.Facts = func() Facts { return Facts{} }
+	}
+	digest := sha256.Sum256([]byte(styleSource))
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) +
+		"'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	return &Page{options: o, page: page, policy: policy}, nil
+}
+
+// view is what the template is given.
+type view struct {
+	Options
+	Facts
+	Style template.CSS
+}
+
+// ServeHTTP writes the page (rule M-249). Its headers are those of rule M-18, with a policy of its own.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/" {
+		http.NotFound(w, r)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "the page answers GET and HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	v := view{Options: p.options, Facts: p.options.Facts(), Style: template.CSS(styleSource)} //nolint:gosec // the style is ours
+	v.PublicURL = orOrigin(v.PublicURL, r)
+	v.MocksURL = orOrigin(v.MocksURL, r)
+	var page bytes.Buffer
+	if err := p.page.Execute(&page, v); err != nil {
+		http.Error(w, "the page cannot be shown", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", p.policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodGet {
+		w.Write(page.Bytes())
+	}
+}
+
+// orOrigin returns base, or the origin under which the request came.
+func orOrigin(base string, r *http.Request) string {
+	if base != "" {
+		return strings.TrimSuffix(base, "/")
+	}
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
