@@ -1,0 +1,278 @@
+//go:build unix
+
+package testkit
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// proxyMode is what a FaultProxy does to connections.
+type proxyMode int
+
+const (
+	modePass proxyMode = iota
+	modeBlackHole
+	modeReset
+	modeRefuse
+)
+
+// FaultProxy is a TCP proxy on a loopback port that stands between a client and its server and fails on demand. It
+// starts in the mode of Pass. All methods may be called at any time and hold for open connections too.
+type FaultProxy struct {
+	// Addr is host and port to connect to, the same through all modes.
+	Addr string
+
+	tb       testing.TB
+	ctx      context.Context //nolint:containedctx // the test's, for connections made after the constructor
+	upstream string
+	accepted atomic.Int64
+	pumps    sync.WaitGroup
+
+	mu       sync.Mutex
+	mode     proxyMode
+	delay    time.Duration
+	listener net.Listener
+	links    map[*link]struct{}
+}
+
+// StartFaultProxy starts a proxy in front of the server at upstream. It ends with the test.
+func StartFaultProxy(tb testing.TB, upstream string) *FaultProxy {
+	tb.Helper()
+	p := &FaultProxy{
+		tb: tb, ctx: lasting(tb), upstream: upstream, links: map[*link]struct{}{},
+		Addr: net.JoinHostPort("127.0.0.1", freePort(tb)),
+	}
+	p.listen()
+	tb.Cleanup(func() {
+		p.Refuse()
+		p.pumps.Wait()
+	})
+	return p
+}
+
+// Pass forwards everything, at once. Connections that lost bytes in a black hole are reset, since their two ends no
+// longer agree.
+func (p *FaultProxy) Pass() {
+	p.tb.Helper()
+	p.enter(modePass, 0)
+}
+
+// Delay forwards requests at once and holds each piece of an answer back for d: a server that does what it is told, but
+// is slow to say so.
+func (p *FaultProxy) Delay(d time.Duration) {
+	p.tb.Helper()
+	p.enter(modePass, d)
+}
+
+// BlackHole accepts connections, swallows what is sent in either direction and never answers.
+func (p *FaultProxy) BlackHole() {
+	p.tb.Helper()
+	p.enter(modeBlackHole, 0)
+}
+
+// Reset answers each connection, open or new, with RST.
+func (p *FaultProxy) Reset() {
+	p.tb.Helper()
+	p.enter(modeReset, 0)
+	p.cut(func(*link) bool { return true })
+}
+
+// Refuse closes the listener and every open connection: connecting is refused.
+func (p *FaultProxy) Refuse() {
+	p.tb.Helper()
+	p.enter(modeRefuse, 0)
+	p.cut(func(*link) bool { return true })
+}
+
+// Accepted returns how many connections have been accepted so far, in any mode.
+func (p *FaultProxy) Accepted() int64 { return p.accepted.Load() }
+
+// Open returns how many connections are open at the moment.
+func (p *FaultProxy) Open() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.links)
+}
+
+func (p *FaultProxy) enter(m proxyMode, delay time.Duration) {
+	p.tb.Helper()
+	p.mu.Lock()
+	p.mode, p.delay = m, delay
+	listening := p.listener != nil
+	if m == modeRefuse && listening {
+		_ = p.listener.Close()
+		p.listener = nil
+	}
+	p.mu.Unlock()
+	if m != modeRefuse && !listening {
+		p.listen()
+	}
+	if m == modePass {
+		p.cut(func(l *link) bool { return l.holed.Load() })
+	}
+}
+
+func (p *FaultProxy) listen() {
+	p.tb.Helper()
+	l, err := listen(p.ctx, p.Addr)
+	if err != nil {
+		p.tb.Fatalf("listen for the proxy: %v", err)
+	}
+	p.mu.Lock()
+	p.listener = l
+	p.mu.Unlock()
+	p.pumps.Go(func() { p.accept(l) })
+}
+
+func (p *FaultProxy) accept(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		p.accepted.Add(1)
+		p.pumps.Go(func() { p.serve(conn) })
+	}
+}
+
+// serve keeps one connection until an end of it closes or a mode cuts it.
+func (p *FaultProxy) serve(client net.Conn) {
+	k := &link{client: client, closed: make(chan struct{})}
+	p.mu.Lock()
+	mode := p.mode
+	if mode == modePass || mode == modeBlackHole {
+		p.links[k] = struct{}{}
+	}
+	p.mu.Unlock()
+	defer p.drop(k)
+	switch mode {
+	case modePass:
+		server, err := dial(p.ctx, p.upstream, startPatience)
+		if err != nil || !k.join(server) {
+			return
+		}
+		p.pumps.Go(func() {
+			p.pump(k, client, server, p.answerDelay)
+			p.drop(k)
+		})
+		p.pump(k, server, client, func() time.Duration { return 0 })
+	case modeBlackHole:
+		k.holed.Store(true)
+		p.pump(k, io.Discard, client, func() time.Duration { return 0 })
+	default:
+		// What was refused a moment ago, or must be reset.
+	}
+}
+
+// pump copies until an end closes. It reads on in a black hole, so that it hears of a client that gives up.
+func (p *FaultProxy) pump(k *link, dst io.Writer, src io.Reader, delay func() time.Duration) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := src.Read(buf)
+		if err != nil || !k.wait(delay()) {
+			return
+		}
+		if p.swallows() {
+			k.holed.Store(true)
+		}
+		if k.holed.Load() {
+			continue
+		}
+		if _, err := dst.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func (p *FaultProxy) answerDelay() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.delay
+}
+
+func (p *FaultProxy) swallows() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mode == modeBlackHole
+}
+
+func (p *FaultProxy) drop(k *link) {
+	k.reset()
+	p.mu.Lock()
+	delete(p.links, k)
+	p.mu.Unlock()
+}
+
+func (p *FaultProxy) cut(which func(*link) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k := range p.links {
+		if which(k) {
+			k.reset()
+		}
+	}
+}
+
+// link is one connection through the proxy. Once holed, it has lost bytes and forwards nothing more.
+type link struct {
+	client net.Conn
+	holed  atomic.Bool
+	closed chan struct{}
+
+	mu     sync.Mutex
+	server net.Conn
+	down   bool
+}
+
+// join adds the server's end. It reports false, and closes it, if the link was cut meanwhile.
+func (k *link) join(server net.Conn) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.down {
+		_ = server.Close()
+		return false
+	}
+	k.server = server
+	return true
+}
+
+// wait reports false if the link was cut before d was over.
+func (k *link) wait(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-k.closed:
+		return false
+	}
+}
+
+// reset closes both ends; the client's end by RST.
+func (k *link) reset() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.down {
+		return
+	}
+	k.down = true
+	if tcp, ok := k.client.(*net.TCPConn); ok {
+		// Without lingering, closing sends RST.
+		_ = tcp.SetLinger(0)
+	}
+	// Nothing is owed to the ends of a connection that is given up.
+	_ = k.client.Close()
+	if k.server != nil {
+		_ = k.server.Close()
+	}
+	close(k.closed)
+}

@@ -1,0 +1,284 @@
+//go:build unix
+
+package testkit
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// portFloor and portSpan keep the servers' ports below the range from which the kernel takes the ports of outgoing
+	// connections: a port from there could be taken while a server is down for a moment, and a connection to one can
+	// even meet itself. Cluster buses, at port + 10,000, stay valid too.
+	portFloor, portSpan = 20_000, 12_000
+)
+
+// Redis is a redis-server of a test's own: a child process on a loopback port, with nothing on disk but its directory.
+// Methods fail the test that started it.
+type Redis struct {
+	// Addr is host and port, the same through all restarts.
+	Addr string
+	// Password, if set, is sent by Do before its command, for servers that were started or told to require one.
+	Password string
+
+	tb   testing.TB
+	args []string
+	dir  string
+
+	mu    sync.Mutex
+	child *child
+}
+
+// StartRedis starts a redis-server and waits until it answers. args follow the defaults on its command line, so they may
+// override them: StartRedis(t, "--maxmemory", "1"). The server ends with the test.
+func StartRedis(tb testing.TB, args ...string) *Redis {
+	tb.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		tb.Fatalf("redis-server is missing: install it (Debian: apt-get install redis-server; macOS: brew install redis): %v", err)
+	}
+	r := &Redis{tb: tb, dir: tb.TempDir()}
+	tb.Cleanup(r.Kill)
+	for range 20 {
+		port := freePort(tb)
+		r.Addr = net.JoinHostPort("127.0.0.1", port)
+		r.args = append([]string{
+			program, "--port", port, "--bind", "127.0.0.1", "--dir", r.dir,
+			"--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", "",
+		}, args...)
+		if err = r.start(); err == nil {
+			return r
+		}
+		if !strings.Contains(err.Error(), "Address already in use") {
+			break
+		}
+	}
+	tb.Fatalf("start redis-server: %v", err)
+	return nil
+}
+
+// URL returns the address as a connection string for database 0.
+func (r *Redis) URL() string { return "redis://" + r.Addr + "/0" }
+
+// Kill ends the server at once, as kill -9 does, and waits until it is gone. What it held in memory is lost. It does
+// nothing for a server that is not running.
+func (r *Redis) Kill() { r.end(syscall.SIGKILL) }
+
+// Stop asks the server to shut down and waits until it is gone. It does nothing for a server that is not running.
+func (r *Redis) Stop() { r.end(syscall.SIGTERM) }
+
+// Pause stops the process with SIGSTOP: its sockets stay open, the kernel goes on accepting, nobody answers.
+func (r *Redis) Pause() {
+	r.tb.Helper()
+	r.signal(syscall.SIGSTOP)
+}
+
+// Resume lets a paused server go on.
+func (r *Redis) Resume() {
+	r.tb.Helper()
+	r.signal(syscall.SIGCONT)
+}
+
+// Restart ends the server if it runs, starts a fresh one on the same port and waits until it answers.
+func (r *Redis) Restart() {
+	r.tb.Helper()
+	r.Kill()
+	if err := r.start(); err != nil {
+		r.tb.Fatalf("restart redis-server: %v", err)
+	}
+}
+
+// Do sends one command over a connection of its own and returns the reply as text: the lines of an array are separated
+// by line feeds, nil is "(nil)". An error reply fails the test.
+func (r *Redis) Do(args ...string) string {
+	r.tb.Helper()
+	reply, err := r.do(startPatience, args...)
+	if err != nil {
+		r.tb.Fatalf("redis %s: %v", args[0], err)
+	}
+	return reply
+}
+
+// CommandCalls returns how often the server has run each command, by lower-case name ("incrby", "config|set"), since its start or
+// the last ResetCommandCalls: INFO commandstats. A command that was refused while it was queued is not among them.
+func (r *Redis) CommandCalls() map[string]int64 {
+	r.tb.Helper()
+	calls := map[string]int64{}
+	for line := range strings.Lines(r.Do("INFO", "commandstats")) {
+		name, stats, found := strings.Cut(strings.TrimSpace(line), ":calls=")
+		if !found {
+			continue
+		}
+		count, _, _ := strings.Cut(stats, ",")
+		n, err := strconv.ParseInt(count, 10, 64)
+		if err != nil {
+			r.tb.Fatalf("read INFO commandstats: %q: %v", line, err)
+		}
+		calls[strings.TrimPrefix(name, "cmdstat_")] = n
+	}
+	return calls
+}
+
+// ResetCommandCalls sets the counters that CommandCalls reads to zero.
+func (r *Redis) ResetCommandCalls() {
+	r.tb.Helper()
+	r.Do("CONFIG", "RESETSTAT")
+}
+
+func (r *Redis) start() error {
+	c, err := startChild(lasting(r.tb), r.args)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.child = c
+	r.mu.Unlock()
+	// The process id tells this child from somebody else's server on a port that the child could not get.
+	own := fmt.Sprintf("process_id:%d\r\n", c.cmd.Process.Pid)
+	return c.await(func() bool {
+		info, err := r.do(time.Second, "INFO", "server")
+		_, refused := errors.AsType[replyError](err)
+		return refused || strings.Contains(info, own)
+	})
+}
+
+func (r *Redis) end(sig syscall.Signal) {
+	r.mu.Lock()
+	c := r.child
+	r.child = nil
+	r.mu.Unlock()
+	if c != nil {
+		c.end(sig)
+	}
+}
+
+func (r *Redis) signal(sig syscall.Signal) {
+	r.tb.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.child == nil {
+		r.tb.Fatal("redis-server is not running")
+		return
+	}
+	if err := r.child.cmd.Process.Signal(sig); err != nil {
+		r.tb.Fatalf("signal redis-server: %v", err)
+	}
+}
+
+func (r *Redis) do(patience time.Duration, args ...string) (string, error) {
+	conn, err := dial(lasting(r.tb), r.Addr, patience)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return "", err
+	}
+	in := bufio.NewReader(conn)
+	if r.Password != "" {
+		if _, err := roundTrip(conn, in, "AUTH", r.Password); err != nil {
+			return "", err
+		}
+	}
+	return roundTrip(conn, in, args...)
+}
+
+// replyError is an error that the server answered, as opposed to no answer.
+type replyError string
+
+// Error returns the server's words.
+func (e replyError) Error() string { return string(e) }
+
+func roundTrip(w io.Writer, in *bufio.Reader, args ...string) (string, error) {
+	out := fmt.Appendf(nil, "*%d\r\n", len(args))
+	for _, a := range args {
+		out = fmt.Appendf(out, "$%d\r\n%s\r\n", len(a), a)
+	}
+	if _, err := w.Write(out); err != nil {
+		return "", err
+	}
+	return readReply(in)
+}
+
+func readReply(in *bufio.Reader) (string, error) {
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	kind, text := line[0], strings.TrimRight(line[1:], "\r\n")
+	switch kind {
+	case '-':
+		return "", replyError(text)
+	case '$', '*':
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return "(nil)", err
+		}
+		if kind == '*' {
+			return readItems(in, n)
+		}
+		body := make([]byte, n+len("\r\n"))
+		_, err = io.ReadFull(in, body)
+		return string(body[:n]), err
+	default:
+		return text, nil
+	}
+}
+
+func readItems(in *bufio.Reader, n int) (string, error) {
+	items := make([]string, n)
+	for i := range items {
+		item, err := readReply(in)
+		if err != nil {
+			return "", err
+		}
+		items[i] = item
+	}
+	return strings.Join(items, "\n"), nil
+}
+
+// freePort picks a port that nobody listens on at the moment.
+func freePort(tb testing.TB) string {
+	tb.Helper()
+	for range 200 {
+		port := strconv.Itoa(portFloor + rand.IntN(portSpan)) // #nosec G404 -- no secret
+		l, err := listen(tb.Context(), net.JoinHostPort("127.0.0.1", port))
+		if err != nil {
+			continue
+		}
+		_ = l.Close()
+		return port
+	}
+	tb.Fatal("no free loopback port")
+	return ""
+}
+
+// lasting is the test's context without its end: what a test started must still be reachable while its Cleanup
+// functions run.
+func lasting(tb testing.TB) context.Context {
+	tb.Helper()
+	return context.WithoutCancel(tb.Context())
+}
+
+func dial(ctx context.Context, addr string, patience time.Duration) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: patience}
+	return dialer.DialContext(ctx, "tcp", addr)
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var config net.ListenConfig
+	return config.Listen(ctx, "tcp", addr)
+}
