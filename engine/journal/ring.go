@@ -1,0 +1,172 @@
+package journal
+
+import (
+	"sync"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// firstSlots is small, because most projects of a server are quiet most of the time.
+const firstSlots = 16
+
+type bounds struct {
+	count int
+	bytes int64
+	age   time.Duration
+}
+
+type counters struct {
+	dropped, evicted int64
+}
+
+func (c *counters) add(other counters) {
+	c.dropped += other.dropped
+	c.evicted += other.evicted
+}
+
+// ring is the recent exchanges of one project, oldest first from head. Slots grow by doubling up to the bound of count
+// and are then used over and over.
+type ring struct {
+	bounds bounds
+
+	mu      sync.Mutex
+	slots   []*mockbase.Exchange
+	sizes   []int64
+	head, n int
+	bytes   int64
+	counted counters
+}
+
+// append keeps x as the newest exchange. Its own time stands for now, so that recording reads no clock.
+func (r *ring) append(x *mockbase.Exchange, size int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if size > r.bounds.bytes {
+		r.counted.dropped++
+		return
+	}
+	r.expire(x.At)
+	for r.n > 0 && (r.n >= r.bounds.count || r.bytes+size > r.bounds.bytes) {
+		r.evict()
+	}
+	r.push(x, size)
+}
+
+// push appends without a look at the bounds.
+func (r *ring) push(x *mockbase.Exchange, size int64) {
+	if r.n == len(r.slots) {
+		r.grow()
+	}
+	tail := r.head + r.n
+	if tail >= len(r.slots) {
+		tail -= len(r.slots)
+	}
+	r.slots[tail], r.sizes[tail] = x, size
+	r.n++
+	r.bytes += size
+}
+
+func (r *ring) grow() {
+	to := min(max(firstSlots, 2*len(r.slots)), r.bounds.count)
+	slots, sizes := make([]*mockbase.Exchange, to), make([]int64, to)
+	copied := copy(slots, r.slots[r.head:])
+	copy(slots[copied:], r.slots[:r.head])
+	copied = copy(sizes, r.sizes[r.head:])
+	copy(sizes[copied:], r.sizes[:r.head])
+	r.slots, r.sizes, r.head = slots, sizes, 0
+}
+
+// expire evicts what is too old at now, from the oldest end.
+func (r *ring) expire(now time.Time) {
+	limit := now.Add(-r.bounds.age)
+	for r.n > 0 && r.slots[r.head].At.Before(limit) {
+		r.evict()
+	}
+}
+
+func (r *ring) evict() {
+	r.bytes -= r.sizes[r.head]
+	r.slots[r.head] = nil
+	if r.head++; r.head == len(r.slots) {
+		r.head = 0
+	}
+	r.n--
+	r.counted.evicted++
+}
+
+// read returns what is kept at now, oldest first, in a slice of the caller's own. The slice is made outside the lock,
+// so that writers wait for a copy of pointers and no longer.
+func (r *ring) read(now time.Time) ([]*mockbase.Exchange, counters) {
+	var all []*mockbase.Exchange
+	for {
+		r.mu.Lock()
+		r.expire(now)
+		n := r.n
+		if n <= cap(all) {
+			all = all[:n]
+			end := min(r.head+n, len(r.slots))
+			copied := copy(all, r.slots[r.head:end])
+			copy(all[copied:], r.slots[:n-copied])
+			counted := r.counted
+			r.mu.Unlock()
+			return all, counted
+		}
+		r.mu.Unlock()
+		all = make([]*mockbase.Exchange, 0, n+n/8+firstSlots)
+	}
+}
+
+func (r *ring) newest(now time.Time) (*mockbase.Exchange, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.expire(now)
+	if r.n == 0 {
+		return nil, false
+	}
+	return r.slots[(r.head+r.n-1)%len(r.slots)], true
+}
+
+// clear empties the ring, gives its memory back and begins to count anew.
+func (r *ring) clear() (int, counters) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, counted := r.n, r.counted
+	r.slots, r.sizes = nil, nil
+	r.head, r.n, r.bytes, r.counted = 0, 0, 0, counters{}
+	return n, counted
+}
+
+// prepend puts older exchanges before those that are there, as far as the bounds leave room.
+func (r *ring) prepend(oldestFirst []*mockbase.Exchange, sizes []int64, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	limit := now.Add(-r.bounds.age)
+	first, n, bytes := len(oldestFirst), r.n, r.bytes
+	for first > 0 && n < r.bounds.count && bytes+sizes[first-1] <= r.bounds.bytes && !oldestFirst[first-1].At.Before(limit) {
+		first--
+		n++
+		bytes += sizes[first]
+	}
+	slots, kept, head, count := r.slots, r.sizes, r.head, r.n
+	r.slots, r.sizes, r.head, r.n, r.bytes = nil, nil, 0, 0, 0
+	for i := first; i < len(oldestFirst); i++ {
+		r.push(oldestFirst[i], sizes[i])
+	}
+	for i := range count {
+		at := (head + i) % len(slots)
+		r.push(slots[at], kept[at])
+	}
+}
+
+func (r *ring) drop(n int64) {
+	r.mu.Lock()
+	r.counted.dropped += n
+	r.mu.Unlock()
+}
+
+func (r *ring) stats() (int, int64, counters) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.n, r.bytes, r.counted
+}
