@@ -100,8 +100,18 @@ type Error struct {
 	Fields []FieldError
 	// Version is the current version of the object when Code is CodeVersionMismatch.
 	Version int64
+	// Quota is the bound that was reached when Code is CodeQuotaReached.
+	Quota *QuotaUse
 	// Err is the private cause; it is logged and never sent.
 	Err error
+}
+
+// QuotaUse is how much of a quota is used (rule M-6).
+type QuotaUse struct {
+	// Name is the quota's setting, such as maxProjects.
+	Name  string `json:"name"`
+	Limit int    `json:"limit"`
+	Used  int    `json:"used"`
 }
 
 // Errorf makes an *Error with a formatted public message. A %w verb keeps its operand as the private cause.

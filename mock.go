@@ -25,7 +25,11 @@ type Mock struct {
 	// Origin is "file:line" of a mock loaded in file mode; such a mock is read-only (rule M-77).
 	Origin string
 
-	Name        string
+	Name string
+	// NameGenerated tells that the author gave no name, so that a name that is taken is followed by -2, -3 and so on (mock
+	// format, section 4). A stored mock has its name for good.
+	NameGenerated bool
+
 	Description string
 	Folder      string
 	Tags        []string

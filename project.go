@@ -29,6 +29,9 @@ type Project struct {
 	RequireIfMatch bool
 	// Origin is the folder that the project was loaded from in file mode; empty otherwise. Such a project is read-only.
 	Origin string
+	// Owners names the source that wrote an item of the configuration, by "section/name" (rule M-76). An item that is not
+	// in it was made by hand. It is no part of a definition.
+	Owners map[string]string
 	// Version counts changes of the project's own members, from 1 (rule M-4).
 	Version int64
 	// Revision counts changes of anything in the project, its mocks included, from 1 (rule M-76).
