@@ -1,0 +1,48 @@
+package mockbase
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// mostFaults bounds what one document may make the server remember; only the first [MaxFieldErrors] are reported.
+const mostFaults = 10 * MaxFieldErrors
+
+// Faults collects the faults of one document. The zero value is ready to use.
+type Faults struct {
+	list []FieldError
+}
+
+// Add notes a fault at the place of n, which may be nil when there is none.
+func (f *Faults) Add(n *Node, pointer string, code Code, format string, args ...any) {
+	fault := FieldError{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)}
+	if n != nil {
+		fault.Line, fault.Column = n.Line, n.Column
+	}
+	f.Append(fault)
+}
+
+// Append notes a fault as it is.
+func (f *Faults) Append(fault FieldError) {
+	if len(f.list) < mostFaults {
+		f.list = append(f.list, fault)
+	}
+}
+
+// Len is the number of faults so far.
+func (f *Faults) Len() int { return len(f.list) }
+
+// Fields returns the faults in the order of the text, at most [MaxFieldErrors] (rule M-5).
+func (f *Faults) Fields() []FieldError {
+	sorted := slices.Clone(f.list)
+	slices.SortStableFunc(sorted, func(a, b FieldError) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return sorted[:min(len(sorted), MaxFieldErrors)]
+}
+
+// Err returns the [*Error] of CodeValidationFailed with all faults, nil if there are none.
+func (f *Faults) Err() error {
+	return Invalid(f.Fields())
+}

@@ -1,0 +1,395 @@
+package mockbase
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// parseJSON reads one JSON value (RFC 8259). src is valid UTF-8.
+func parseJSON(src []byte, lim ParseLimits, faults *Faults) (*Node, error) {
+	p := &jsonParser{text: string(src), lim: lim, faults: faults, line: 1, column: 1}
+	n, err := p.document()
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// jsonParser reads from left to right. Its methods return an *Error, which is nil when all is well.
+type jsonParser struct {
+	text   string
+	pos    int
+	lim    ParseLimits
+	faults *Faults
+	// The place of offset marked; line and column only ever move forward.
+	marked, line, column int
+	depth, values        int
+	// slab hands out nodes many at a time.
+	slab []Node
+}
+
+// place returns the line and column of an offset that is not before the one asked for last.
+func (p *jsonParser) place(at int) (line, column int) {
+	passed := p.text[p.marked:at]
+	if n := strings.Count(passed, "\n"); n > 0 {
+		p.line += n
+		p.column = 1
+		passed = passed[strings.LastIndexByte(passed, '\n')+1:]
+	}
+	p.column += utf8.RuneCountInString(passed)
+	p.marked = at
+	return p.line, p.column
+}
+
+// fault makes the error of an offset.
+func (p *jsonParser) fault(at int, code Code, format string, args ...any) *Error {
+	line, column := placeOf([]byte(p.text), at)
+	return malformed(FieldError{
+		Pointer: "#", Code: code, Detail: fmt.Sprintf(format, args...), Line: line, Column: column,
+	})
+}
+
+// expected makes the error of finding something else at the current offset.
+func (p *jsonParser) expected(what string) *Error {
+	return p.fault(p.pos, FieldSyntax, "expected %s, found %s", what, p.found())
+}
+
+// found describes what stands at the current offset.
+func (p *jsonParser) found() string {
+	rest := p.text[p.pos:]
+	if rest == "" {
+		return "the end of the text"
+	}
+	if rest[0] == '/' && len(rest) > 1 && (rest[1] == '/' || rest[1] == '*') || rest[0] == '#' {
+		return "a comment, which JSON does not have"
+	}
+	if rest[0] == '\'' {
+		return "', where JSON has double quotes"
+	}
+	if word := leadingWord(rest); word != "" {
+		return quote(word)
+	}
+	r, size := utf8.DecodeRuneInString(rest)
+	if r < ' ' {
+		return fmt.Sprintf("the control character %U", r)
+	}
+	return quote(rest[:size])
+}
+
+func leadingWord(s string) string {
+	i := 0
+	for i < len(s) && i < 20 && (slugByte(s[i]|0x20) || s[i] == '_') {
+		i++
+	}
+	return s[:i]
+}
+
+func (p *jsonParser) document() (*Node, *Error) {
+	p.blanks()
+	if p.pos == len(p.text) {
+		return nil, p.fault(p.pos, FieldSyntax, "the text is empty")
+	}
+	n, err := p.value("#")
+	if err != nil {
+		return nil, err
+	}
+	if p.blanks(); p.pos < len(p.text) {
+		return nil, p.fault(p.pos, FieldSyntax, "one value is enough, found %s behind it", p.found())
+	}
+	return n, nil
+}
+
+func (p *jsonParser) blanks() {
+	for p.pos < len(p.text) {
+		switch p.text[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the next byte, 0 at the end. A NUL in the text is an error wherever it is met, so that the two need not
+// be told apart.
+func (p *jsonParser) peek() byte {
+	if p.pos == len(p.text) {
+		return 0
+	}
+	return p.text[p.pos]
+}
+
+func (p *jsonParser) node(kind NodeKind) *Node {
+	if len(p.slab) == 0 {
+		p.slab = make([]Node, min(max(16, p.values), 256))
+	}
+	n := &p.slab[0]
+	p.slab = p.slab[1:]
+	n.Kind = kind
+	n.Line, n.Column = p.place(p.pos)
+	return n
+}
+
+// value reads the value at the current offset, which is no blank.
+func (p *jsonParser) value(pointer string) (*Node, *Error) {
+	if p.values++; p.values > p.lim.Values {
+		return nil, p.fault(p.pos, FieldLimit, "the text has more than %d values", p.lim.Values)
+	}
+	switch c := p.peek(); {
+	case c == '{':
+		return p.nested(pointer, NodeObject, p.object)
+	case c == '[':
+		return p.nested(pointer, NodeList, p.list)
+	case c == '"':
+		n := p.node(NodeText)
+		var err *Error
+		n.Text, err = p.string()
+		return n, err
+	case c == '-' || '0' <= c && c <= '9':
+		n := p.node(NodeNumber)
+		var err *Error
+		n.Text, err = p.number()
+		return n, err
+	}
+	return p.word()
+}
+
+// nested reads an object or a list one level down.
+func (p *jsonParser) nested(pointer string, kind NodeKind, read func(*Node, string) *Error) (*Node, *Error) {
+	if p.depth++; p.depth > p.lim.Depth {
+		return nil, p.fault(p.pos, FieldLimit, "more than %d objects and lists inside one another", p.lim.Depth)
+	}
+	n := p.node(kind)
+	p.pos++
+	err := read(n, pointer)
+	p.depth--
+	return n, err
+}
+
+func (p *jsonParser) word() (*Node, *Error) {
+	word := leadingWord(p.text[p.pos:])
+	var n *Node
+	switch word {
+	case "true", "false":
+		n = p.node(NodeBool)
+		n.Text = word
+	case "null":
+		n = p.node(NodeNull)
+	default:
+		return nil, p.expected("a value")
+	}
+	p.pos += len(word)
+	return n, nil
+}
+
+func (p *jsonParser) list(n *Node, pointer string) *Error {
+	if p.blanks(); p.peek() == ']' {
+		p.pos++
+		return nil
+	}
+	for {
+		item, err := p.value(itemPointer(pointer, len(n.Items)))
+		if err != nil {
+			return err
+		}
+		n.Items = append(n.Items, item)
+		p.blanks()
+		switch p.peek() {
+		case ',':
+			p.pos++
+			p.blanks()
+			if p.peek() == ']' {
+				return p.expected("another item behind the comma")
+			}
+		case ']':
+			p.pos++
+			return nil
+		default:
+			return p.expected("a comma or ] behind the item")
+		}
+	}
+}
+
+func (p *jsonParser) object(n *Node, pointer string) *Error {
+	if p.blanks(); p.peek() == '}' {
+		p.pos++
+		return nil
+	}
+	keys := keySet{}
+	for {
+		member, err := p.member(pointer)
+		if err != nil {
+			return err
+		}
+		if first := keys.add(n, member); first != nil {
+			p.faults.duplicate(pointer, member, first)
+		} else {
+			n.Members = append(n.Members, member)
+		}
+		p.blanks()
+		switch p.peek() {
+		case ',':
+			p.pos++
+			if p.blanks(); p.peek() == '}' {
+				return p.expected("another member behind the comma")
+			}
+		case '}':
+			p.pos++
+			return nil
+		default:
+			return p.expected("a comma or } behind the member")
+		}
+	}
+}
+
+func (p *jsonParser) member(pointer string) (Member, *Error) {
+	if p.peek() != '"' {
+		return Member{}, p.expected("a key in double quotes")
+	}
+	m := Member{}
+	m.Line, m.Column = p.place(p.pos)
+	var err *Error
+	if m.Key, err = p.string(); err != nil {
+		return m, err
+	}
+	if p.blanks(); p.peek() != ':' {
+		return m, p.expected("a colon behind the key " + quote(m.Key))
+	}
+	p.pos++
+	p.blanks()
+	m.Value, err = p.value(childPointer(pointer, m.Key))
+	return m, err
+}
+
+// number reads a number and keeps its text.
+func (p *jsonParser) number() (string, *Error) {
+	start := p.pos
+	size, ok := scanNumber(p.text[start:])
+	p.pos += size
+	if next := p.peek(); !ok || next == '.' || slugByte(next|0x20) || next == '_' || next == '+' || next == '-' {
+		p.pos = start
+		return "", p.fault(start, FieldSyntax, "%s is no JSON number", quote(leadingNumber(p.text[start:])))
+	}
+	return p.text[start:p.pos], nil
+}
+
+// scanNumber measures the JSON number that s begins with.
+func scanNumber(s string) (size int, ok bool) {
+	i := 0
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	whole, rest := leadingDigits(s[i:])
+	if whole == "" || len(whole) > 1 && whole[0] == '0' {
+		return 0, false
+	}
+	if after, found := strings.CutPrefix(rest, "."); found {
+		var fraction string
+		if fraction, rest = leadingDigits(after); fraction == "" {
+			return 0, false
+		}
+	}
+	if rest != "" && rest[0]|0x20 == 'e' {
+		exponent := strings.TrimPrefix(rest[1:], "-")
+		if len(exponent) == len(rest)-1 {
+			exponent = strings.TrimPrefix(exponent, "+")
+		}
+		var digits string
+		if digits, rest = leadingDigits(exponent); digits == "" {
+			return 0, false
+		}
+	}
+	return len(s) - len(rest), true
+}
+
+// leadingNumber is what somebody may have taken for a number.
+func leadingNumber(s string) string {
+	i := 0
+	for i < len(s) && i < 40 && (slugByte(s[i]|0x20) || strings.IndexByte("+-._", s[i]) >= 0) {
+		i++
+	}
+	return s[:i]
+}
+
+// string reads a text in quotes.
+func (p *jsonParser) string() (string, *Error) {
+	start := p.pos
+	p.pos++
+	end := p.pos
+	for end < len(p.text) && p.text[end] != '"' && p.text[end] != '\\' && p.text[end] >= ' ' {
+		end++
+	}
+	if end < len(p.text) && p.text[end] == '"' {
+		plain := p.text[p.pos:end]
+		p.pos = end + 1
+		return plain, nil
+	}
+	var b strings.Builder
+	for p.pos < len(p.text) {
+		switch c := p.text[p.pos]; {
+		case c == '"':
+			p.pos++
+			return b.String(), nil
+		case c == '\\':
+			r, err := p.escape()
+			if err != nil {
+				return "", err
+			}
+			b.WriteRune(r)
+		case c < ' ':
+			return "", p.fault(p.pos, FieldSyntax, "a text holds the control character %U: write it as an escape", c)
+		default:
+			b.WriteByte(c)
+			p.pos++
+		}
+	}
+	return "", p.fault(start, FieldSyntax, "the text is never closed with a double quote")
+}
+
+// escape reads a backslash and what belongs to it.
+func (p *jsonParser) escape() (rune, *Error) {
+	start := p.pos
+	p.pos++
+	c := p.peek()
+	p.pos++
+	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 && c != 0 {
+		return rune("\"\\/\b\f\n\r\t"[i]), nil
+	}
+	if c != 'u' {
+		p.pos = start
+		return 0, p.fault(start, FieldSyntax, "%s is no escape of JSON: write two backslashes for a literal one",
+			quote(p.text[start:min(start+2, len(p.text))]))
+	}
+	r := p.hex4()
+	if utf16.IsSurrogate(r) && strings.HasPrefix(p.text[p.pos:], `\u`) {
+		p.pos += 2
+		r = utf16.DecodeRune(r, p.hex4())
+		if r == utf8.RuneError {
+			r = -1
+		}
+	}
+	switch {
+	case r < 0, utf16.IsSurrogate(r):
+		return 0, p.fault(start, FieldSyntax, "the escape is no character: write four hexadecimal digits, and both halves of a pair")
+	}
+	return r, nil
+}
+
+// hex4 reads four hexadecimal digits, -1 if they are not there.
+func (p *jsonParser) hex4() rune {
+	if len(p.text)-p.pos < 4 {
+		return -1
+	}
+	var r rune
+	for i := range 4 {
+		digit := unhex(p.text[p.pos+i])
+		if digit > 15 {
+			return -1
+		}
+		r = r<<4 | rune(digit)
+	}
+	p.pos += 4
+	return r
+}
