@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -82,16 +83,15 @@ type PolicyError struct {
 
 // Error lists the faults in the order of the policy's members.
 func (e *PolicyError) Error() string {
-	text := "policy"
-	if e.Policy != "" {
-		text += " " + strconv.Quote(e.Policy)
-	}
-	separator := ": "
+	faults := make([]string, 0, len(e.Faults))
 	for _, f := range e.Faults {
-		text += separator + f.Field + ": " + f.Detail
-		separator = "; "
+		faults = append(faults, f.Field+": "+f.Detail)
 	}
-	return text
+	subject := "policy"
+	if e.Policy != "" {
+		subject += " " + strconv.Quote(e.Policy)
+	}
+	return subject + ": " + strings.Join(faults, "; ")
 }
 
 // Unwrap returns ErrConfig.

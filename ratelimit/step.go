@@ -36,7 +36,7 @@ const (
 )
 
 // IsZero says that nothing happened yet.
-func (s State) IsZero() bool { return s.kind == stateNone }
+func (s *State) IsZero() bool { return s.kind == stateNone }
 
 // Step judges one check and returns the state after it. It is pure: it has no clock, no randomness and no shared
 // memory, and panics for no input (rule RL1). A cost below zero, a nil policy and one that [Policy.Validate] would
@@ -46,13 +46,20 @@ func Step(p *Policy, s State, now time.Time, cost int64) (State, Decision) {
 	if err != nil {
 		return s, Decision{RetryAfter: Never, Policy: p}
 	}
-	if settled {
-		return s, d
+	if !settled {
+		Judge(p, &s, now, cost, &d)
 	}
+	return s, d
+}
+
+// Judge is Step for a store that owns the state: it changes the state in place and fills the decision, and copies
+// neither. It may only be called for checks that [Settle] does not decide.
+func Judge(p *Policy, s *State, now time.Time, cost int64, d *Decision) {
 	if p.clockAligned() {
-		return stepClock(p, s, ticks(now), cost)
+		judgeClock(p, s, ticks(now), cost, d)
+		return
 	}
-	return stepFirst(p, s, ticks(now), cost)
+	judgeFirst(p, s, ticks(now), cost, d)
 }
 
 // Settle decides the checks that need no state, so that no store is asked: a policy without limit allows everything
@@ -76,42 +83,59 @@ func Settle(p *Policy, cost int64) (d Decision, settled bool, err error) {
 	}
 }
 
-// stepClock is the fixed window on the clock. It counts first and judges then, so that a denied check is counted too
+// judgeClock is the fixed window on the clock. It counts first and judges then, so that a denied check is counted too
 // (rules RL22 to RL24).
-func stepClock(p *Policy, s State, now, cost int64) (State, Decision) {
+func judgeClock(p *Policy, s *State, now, cost int64, d *Decision) {
 	window := p.windowTicks()
 	start := floor(now, window)
-	after := s
-	if s.kind != stateClock || s.window != window {
-		after = State{kind: stateClock, window: window, start: start}
+	rest := start + window - now
+	if cost == 0 {
+		clockDecision(p, s.countAt(start, window), 0, rest, d)
+		return
 	}
-	count := &after.count
-	switch start - after.start {
+	if s.kind != stateClock || s.window != window {
+		*s = State{kind: stateClock, window: window, start: start}
+	}
+	count := &s.count
+	switch start - s.start {
 	case 0:
 	case -window: // The clock went back into the window before the newest (rule RL16).
-		count = &after.previous
+		count = &s.previous
 	case window:
-		after.start, after.count, after.previous = start, 0, after.count
+		s.start, s.count, s.previous = start, 0, s.count
 	default:
-		after.start, after.count, after.previous = start, 0, 0
-	}
-	if cost == 0 {
-		return s, clockDecision(p, *count, 0, start+window-now)
+		s.start, s.count, s.previous = start, 0, 0
 	}
 	*count = add(*count, cost)
-	return after, clockDecision(p, *count, cost, start+window-now)
+	clockDecision(p, *count, cost, rest, d)
+}
+
+// countAt returns what the state counted in the window that begins at start.
+func (s *State) countAt(start, window int64) int64 {
+	switch {
+	case s.kind != stateClock || s.window != window:
+		return 0
+	case s.start == start:
+		return s.count
+	case s.start == start+window:
+		return s.previous
+	default:
+		return 0
+	}
 }
 
 // Counted returns the decision of a fixed window on the clock whose counter reads count after a check of the given cost
 // was added to it. Stores that count by themselves decide with it (rule RL23). A count that would have overflowed is
 // given as the largest int64, which denies.
 func Counted(p *Policy, count, cost int64, now time.Time) Decision {
-	return clockDecision(p, count, cost, windowStart(p, now)+p.windowTicks()-ticks(now))
+	var d Decision
+	clockDecision(p, count, cost, windowStart(p, now)+p.windowTicks()-ticks(now), &d)
+	return d
 }
 
 // clockDecision judges a counter of the window that ends in rest ticks.
-func clockDecision(p *Policy, count, cost, rest int64) Decision {
-	d := Decision{Allowed: true, Limit: p.Limit, Remaining: max(0, p.Limit-count), Policy: p}
+func clockDecision(p *Policy, count, cost, rest int64, d *Decision) {
+	*d = Decision{Allowed: true, Limit: p.Limit, Remaining: max(0, p.Limit-count), Policy: p}
 	if count > 0 {
 		d.Reset = duration(rest)
 		d.Next = d.Reset
@@ -119,39 +143,38 @@ func clockDecision(p *Policy, count, cost, rest int64) Decision {
 	if cost > 0 && count > p.Limit {
 		d.Allowed, d.RetryAfter = false, d.Reset
 	}
-	return d
 }
 
-// stepFirst is the fixed window that the first counted check opens. It judges first and counts then, so that only what
+// judgeFirst is the fixed window that the first counted check opens. It judges first and counts then, so that only what
 // was admitted is counted (rule RL27).
-func stepFirst(p *Policy, s State, now, cost int64) (State, Decision) {
+func judgeFirst(p *Policy, s *State, now, cost int64, d *Decision) {
 	window := p.windowTicks()
-	after := s
-	if !s.opened(now, window) {
-		after = State{kind: stateFirst, window: window, start: now}
+	start, count := now, int64(0)
+	if s.opened(now, window) {
+		start, count = s.start, s.count
 	}
-	// A count may stand above the limit after the limit was lowered, so that the sum is compared and not the rest.
-	allowed := after.count <= p.Limit-cost || cost == 0
-	if allowed {
-		after.count += cost
+	*d = Decision{Policy: p, Limit: p.Limit}
+	// The count may stand above the limit, if that was lowered since.
+	if d.Allowed = cost == 0 || count <= p.Limit-cost; d.Allowed {
+		count += cost
 	}
-	d := Decision{Allowed: allowed, Limit: p.Limit, Remaining: max(0, p.Limit-after.count), Policy: p}
-	if after.count > 0 {
-		d.Reset = duration(after.start + window - now)
+	d.Remaining = max(0, p.Limit-count)
+	if count > 0 {
+		d.Reset = duration(start + window - now)
 		d.Next = d.Reset
 	}
-	if !allowed {
+	if !d.Allowed {
 		d.RetryAfter = d.Reset
+		return
 	}
-	if !allowed || cost == 0 {
-		return s, d
+	if cost > 0 {
+		*s = State{kind: stateFirst, window: window, start: start, count: count}
 	}
-	return after, d
 }
 
 // opened says whether the state holds a window that a check at this instant belongs to: it has not ended, and the
 // instant is not older than its start by more than the horizon (rule RL16).
-func (s State) opened(now, window int64) bool {
+func (s *State) opened(now, window int64) bool {
 	return s.kind == stateFirst && s.window == window && now < s.start+window && now >= s.start-window
 }
 

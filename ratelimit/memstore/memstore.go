@@ -97,21 +97,19 @@ func shardCount(processors, keys int) int {
 }
 
 // Take judges the request by its state and keeps the new one (rules RL42 to RL45).
-func (s *Store) Take(_ context.Context, r ratelimit.Request) (ratelimit.Decision, error) {
+func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decision, err error) {
 	d, settled, err := ratelimit.Settle(r.Policy, r.Cost)
 	if settled || err != nil {
-		return d, err //nolint:wrapcheck // Settle says what is wrong.
-	}
-	if !ratelimit.ValidNamespace(r.Key.Namespace) {
-		return ratelimit.Decision{}, r.Key.Validate() //nolint:wrapcheck // Validate says what is wrong.
+		return d, err
 	}
 	now := s.clock()
 	if r.Now.IsZero() {
 		r.Now = now
 	}
-	k := keyOf(r.Key, r.Policy)
-	hash := s.hash(k)
-	return s.shardOf(hash).take(hash, k, &r, int64(now.Sub(s.born))), nil
+	k := keyOf(&r.Key, r.Policy)
+	hash := s.hash(&k)
+	err = s.shardOf(hash).take(hash, &k, &r, int64(now.Sub(s.born)), &d)
+	return d, err
 }
 
 // Release does nothing: fixed windows hold no leases.
@@ -128,11 +126,11 @@ func (s *Store) Reset(_ context.Context, k ratelimit.Key, p *ratelimit.Policy) e
 		return fmt.Errorf("reset key: no policy: %w", ratelimit.ErrConfig)
 	}
 	if err := k.Validate(); err != nil {
-		return err //nolint:wrapcheck // Validate says what is wrong.
+		return err
 	}
-	counted := keyOf(k, p)
-	hash := s.hash(counted)
-	s.shardOf(hash).remove(hash, counted)
+	counted := keyOf(&k, p)
+	hash := s.hash(&counted)
+	s.shardOf(hash).remove(hash, &counted)
 	return nil
 }
 
@@ -199,7 +197,8 @@ func (s *Store) Restore(snapshot *Snapshot) {
 	for i := range s.shards {
 		s.shards[i].removeWhere(func(k key) bool { return k.namespace == snapshot.namespace })
 	}
-	for _, c := range snapshot.counters {
+	for i := range snapshot.counters {
+		c := &snapshot.counters[i]
 		s.shardOf(c.hash).put(c)
 	}
 }
@@ -219,7 +218,7 @@ const (
 	kindFirst
 )
 
-func keyOf(k ratelimit.Key, p *ratelimit.Policy) key {
+func keyOf(k *ratelimit.Key, p *ratelimit.Policy) key {
 	counted := key{namespace: k.Namespace, identifier: k.Identifier}
 	if len(k.Identifier) > longIdentifier || strings.HasPrefix(k.Identifier, "h_") {
 		counted.identifier = ratelimit.KeyIdentifier(k.Identifier)
@@ -239,10 +238,10 @@ func (k key) hasPrefix(prefix string) bool {
 }
 
 // hash mixes the hashes of both names, so that neither one identifier in many namespaces nor the reverse crowds a shard.
-func (s *Store) hash(k key) uint64 {
+func (s *Store) hash(k *key) uint64 {
 	const spread = 0x9e3779b97f4a7c15
 	return maphash.String(s.seed, k.identifier) ^ (maphash.String(s.seed, k.namespace)+uint64(k.kind))*spread
 }
 
-// shardOf takes the upper bits of the hash, since a map looks at the lower ones.
+// shardOf takes the upper bits of the hash, since its table looks at the lower ones.
 func (s *Store) shardOf(hash uint64) *shard { return &s.shards[hash>>56&s.mask] }

@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"math/bits"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,53 +11,55 @@ import (
 )
 
 const (
-	// sweepStep is the number of entries that each check looks at. Since a check adds at most one entry, two are enough
-	// to keep up.
-	sweepStep = 2
-	// sweepFull is the number of entries that a check looks at to make room (rule RL44).
+	// Each sweepEvery-th check of known counters looks at sweepKnown entries; each new counter looks at sweepNew, more
+	// than it adds, so that expired counters never pile up.
+	sweepEvery = 64
+	sweepKnown = 16
+	sweepNew   = 4
+	// sweepFull is the number of entries that a new counter looks at to make room (rule RL44).
 	sweepFull = 64
 	// chunkSize is the number of entries that are allocated together. Chunks never move, so that growing copies nothing.
 	chunkSize = 64
-	// mapBytes is what the map takes for a counter: hash, index, and the room that a table keeps free.
-	mapBytes = 32
-	// entryBytes is what a counter takes besides its texts.
-	entryBytes = int64(unsafe.Sizeof(entry{})) + mapBytes
+	// maxTable bounds the table of a shard; with more counters than that, chains grow instead.
+	maxTable = 1 << 18
+	// entryBytes is what a counter takes besides its texts: its entry and its place in the table.
+	entryBytes = int64(unsafe.Sizeof(entry{})) + 8
 	// cacheLine keeps the locks of two shards from sharing one.
 	cacheLine = 64
 )
 
-// none is the index of no entry.
-const none int32 = -1
+// ref names an entry by its index plus one; the zero ref names none.
+type ref uint32
 
-// entry is one counter. It hangs in one of the two lists of its shard, by index.
+// entry is one counter. It hangs in the chain of its hash and in one of the two lists of its shard.
 type entry struct {
 	counter
 
 	// newer and older are the neighbours in the list; a free entry uses older to chain the free ones.
-	newer, older int32
-	// twin is the next entry with the same hash.
-	twin int32
+	newer, older ref
+	// twin is the next entry in the chain.
+	twin ref
 	used bool
 }
 
 // list is a doubly linked list of entries from the most recently used to the least.
-type list struct{ newest, oldest int32 }
+type list struct{ newest, oldest ref }
 
 // shard is a part of the store under one lock.
 type shard struct {
 	mu sync.Mutex
-	// index finds the first entry of a hash. The hash is seeded and long, so that a second one is all but impossible; it
-	// is found all the same.
-	index map[uint64]int32
-	keys  int
-	// chunks hold the entries; entries 0 to count-1 have been given out.
+	// table holds the first entry of each chain. It has its size from the start: a table that nobody touches takes no
+	// memory, and one that never grows never makes a check wait.
+	table []ref
+	// chunks hold the entries; the first count of them have been given out.
 	chunks [][]entry
-	count  int32
-	free   int32
+	count  int
+	free   ref
+	keys   int
+	bytes  int64
 	// fresh and exhausted order the entries by use; exhausted ones are evicted last.
 	fresh, exhausted list
-	cursor           int32
-	bytes            int64
+	cursor, checks   int
 	maxKeys          int
 	maxBytes         int64
 	evictions        *atomic.Int64
@@ -64,87 +67,104 @@ type shard struct {
 }
 
 func (h *shard) open(maxKeys int, maxBytes int64, evictions *atomic.Int64) {
-	h.index = make(map[uint64]int32)
-	h.free, h.fresh, h.exhausted = none, list{none, none}, list{none, none}
+	h.table = make([]ref, min(maxTable, 1<<bits.Len(uint(maxKeys-1))))
 	h.maxKeys, h.maxBytes, h.evictions = maxKeys, maxBytes, evictions
 }
 
-func (h *shard) at(i int32) *entry { return &h.chunks[i/chunkSize][i%chunkSize] }
+func (h *shard) at(r ref) *entry { return &h.chunks[(r-1)/chunkSize][(r-1)%chunkSize] }
+
+func (h *shard) chain(hash uint64) *ref { return &h.table[hash&uint64(len(h.table)-1)] }
 
 // find returns the entry of the key, or none.
-func (h *shard) find(hash uint64, k *key) int32 {
-	i, ok := h.index[hash]
-	if !ok {
-		return none
+func (h *shard) find(hash uint64, k *key) ref {
+	r := *h.chain(hash)
+	for r != 0 {
+		e := h.at(r)
+		if e.hash == hash && e.key == *k {
+			return r
+		}
+		r = e.twin
 	}
-	for i != none && h.at(i).key != *k {
-		i = h.at(i).twin
-	}
-	return i
+	return 0
 }
 
 // take judges the request. The time at is in nanoseconds of the store's life.
-func (h *shard) take(hash uint64, k key, r *ratelimit.Request, at int64) ratelimit.Decision {
+func (h *shard) take(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.sweep(at, sweepStep)
-	// A counter lives for a window after its last check, as a key of a shared store does (rule RL26): longer than its
-	// window, so that a clock that goes back finds it.
-	i := h.find(hash, &k)
-	if i == none {
-		state, d := ratelimit.Step(r.Policy, ratelimit.State{}, r.Now, r.Cost)
-		if !state.IsZero() {
-			h.insert(counter{key: k, hash: hash, state: state, expires: at + int64(r.Policy.Window), exhausted: d.Remaining == 0}, at)
-		}
-		return d
+	found := h.find(hash, k)
+	if found == 0 {
+		return h.takeNew(hash, k, r, at, d)
 	}
-	e := h.at(i)
-	state, d := ratelimit.Step(r.Policy, e.state, r.Now, r.Cost)
-	e.state = state
-	e.expires = at + int64(max(r.Policy.Window, d.Reset))
-	h.touch(i, d.Remaining == 0)
-	return d
+	e := h.at(found)
+	ratelimit.Judge(r.Policy, &e.state, r.Now, r.Cost, d)
+	e.expires = expiry(r.Policy, d, at)
+	h.touch(found, d.Remaining == 0)
+	if h.checks++; h.checks%sweepEvery == 0 {
+		h.sweep(at, sweepKnown)
+	}
+	return nil
+}
+
+// takeNew judges the first request of a key. Only a namespace that is possible ever gets an entry, so that it is looked
+// at once.
+func (h *shard) takeNew(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
+	if err := r.Key.Validate(); err != nil {
+		return err
+	}
+	c := counter{key: *k, hash: hash}
+	ratelimit.Judge(r.Policy, &c.state, r.Now, r.Cost, d)
+	if !c.state.IsZero() {
+		c.expires, c.exhausted = expiry(r.Policy, d, at), d.Remaining == 0
+		h.sweep(at, sweepNew)
+		h.insert(&c, at)
+	}
+	return nil
+}
+
+// expiry returns when a counter may go. It lives for a window after its last check, as a key of a shared store does
+// (rule RL26): longer than its window lasts, so that a clock that goes back finds it.
+func expiry(p *ratelimit.Policy, d *ratelimit.Decision, at int64) int64 {
+	return at + int64(max(p.Window, d.Reset))
 }
 
 // touch moves an entry to the front of the list that it belongs to.
-func (h *shard) touch(i int32, exhausted bool) {
-	e := h.at(i)
-	if e.exhausted == exhausted && h.listOf(exhausted).newest == i {
+func (h *shard) touch(r ref, exhausted bool) {
+	e := h.at(r)
+	if e.exhausted == exhausted && h.listOf(e).newest == r {
 		return
 	}
-	h.unlink(i)
+	h.unlink(e)
 	e.exhausted = exhausted
-	h.link(i)
+	h.link(r, e)
 }
 
-func (h *shard) listOf(exhausted bool) *list { //nolint:revive // It selects by a member, not a mode of the caller.
-	if exhausted {
+func (h *shard) listOf(e *entry) *list {
+	if e.exhausted {
 		return &h.exhausted
 	}
 	return &h.fresh
 }
 
-func (h *shard) link(i int32) {
-	e := h.at(i)
-	l := h.listOf(e.exhausted)
-	e.newer, e.older = none, l.newest
-	if l.newest != none {
-		h.at(l.newest).newer = i
+func (h *shard) link(r ref, e *entry) {
+	l := h.listOf(e)
+	e.newer, e.older = 0, l.newest
+	if l.newest != 0 {
+		h.at(l.newest).newer = r
 	} else {
-		l.oldest = i
+		l.oldest = r
 	}
-	l.newest = i
+	l.newest = r
 }
 
-func (h *shard) unlink(i int32) {
-	e := h.at(i)
-	l := h.listOf(e.exhausted)
-	if e.newer != none {
+func (h *shard) unlink(e *entry) {
+	l := h.listOf(e)
+	if e.newer != 0 {
 		h.at(e.newer).older = e.older
 	} else {
 		l.newest = e.older
 	}
-	if e.older != none {
+	if e.older != 0 {
 		h.at(e.older).newer = e.newer
 	} else {
 		l.oldest = e.newer
@@ -152,22 +172,19 @@ func (h *shard) unlink(i int32) {
 }
 
 // insert adds a counter that is not in the shard and makes room for it first.
-func (h *shard) insert(c counter, at int64) {
-	c.key.identifier = strings.Clone(c.key.identifier) // The caller's text may be a part of a whole request.
+func (h *shard) insert(c *counter, at int64) {
 	size := c.key.bytes()
 	for h.keys > 0 && (h.keys >= h.maxKeys || h.bytes+size > h.maxBytes) {
 		h.makeRoom(at)
 	}
-	i := h.allocate()
-	e := h.at(i)
-	*e = entry{counter: c, twin: none, used: true}
-	if twin, ok := h.index[c.hash]; ok {
-		e.twin = twin
-	}
-	h.index[c.hash] = i
+	r := h.allocate()
+	e := h.at(r)
+	*e = entry{counter: *c, twin: *h.chain(c.hash), used: true}
+	e.key.identifier = strings.Clone(c.key.identifier) // The caller's text may be a part of a whole request.
+	*h.chain(c.hash) = r
 	h.keys++
 	h.bytes += size
-	h.link(i)
+	h.link(r, e)
 }
 
 // makeRoom frees an expired entry if the sweep finds one, else the least recently used one, exhausted ones last.
@@ -176,7 +193,7 @@ func (h *shard) makeRoom(at int64) {
 		return
 	}
 	victim := h.fresh.oldest
-	if victim == none || h.exhausted.oldest != none && h.at(h.exhausted.oldest).expires <= at {
+	if victim == 0 || h.exhausted.oldest != 0 && h.at(h.exhausted.oldest).expires <= at {
 		victim = h.exhausted.oldest
 	}
 	if h.at(victim).expires > at {
@@ -188,64 +205,50 @@ func (h *shard) makeRoom(at int64) {
 // sweep looks at the next entries, frees the expired ones and returns their number.
 func (h *shard) sweep(at int64, steps int) int {
 	freed := 0
-	for range min(steps, int(h.count)) {
+	for range min(steps, h.count) {
 		if h.cursor >= h.count {
 			h.cursor = 0
 		}
-		if e := h.at(h.cursor); e.used && e.expires <= at {
-			h.release(h.cursor)
+		h.cursor++
+		if e := h.at(ref(h.cursor)); e.used && e.expires <= at {
+			h.release(ref(h.cursor))
 			freed++
 		}
-		h.cursor++
 	}
 	return freed
 }
 
-func (h *shard) allocate() int32 {
-	if h.free != none {
-		i := h.free
-		h.free = h.at(i).older
-		return i
+func (h *shard) allocate() ref {
+	if r := h.free; r != 0 {
+		h.free = h.at(r).older
+		return r
 	}
-	if int(h.count) == len(h.chunks)*chunkSize {
+	if h.count == len(h.chunks)*chunkSize {
 		h.chunks = append(h.chunks, make([]entry, chunkSize))
 	}
 	h.count++
-	return h.count - 1
+	return ref(h.count)
 }
 
-func (h *shard) release(i int32) {
-	h.unlink(i)
-	e := h.at(i)
-	h.unindex(i, e)
+func (h *shard) release(r ref) {
+	e := h.at(r)
+	h.unlink(e)
+	link := h.chain(e.hash)
+	for *link != r {
+		link = &h.at(*link).twin
+	}
+	*link = e.twin
 	h.keys--
 	h.bytes -= e.key.bytes()
 	*e = entry{older: h.free}
-	h.free = i
+	h.free = r
 }
 
-// unindex takes the entry out of the chain of its hash.
-func (h *shard) unindex(i int32, e *entry) {
-	first := h.index[e.hash]
-	switch {
-	case first != i:
-		before := h.at(first)
-		for before.twin != i {
-			before = h.at(before.twin)
-		}
-		before.twin = e.twin
-	case e.twin != none:
-		h.index[e.hash] = e.twin
-	default:
-		delete(h.index, e.hash)
-	}
-}
-
-func (h *shard) remove(hash uint64, k key) {
+func (h *shard) remove(hash uint64, k *key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if i := h.find(hash, &k); i != none {
-		h.release(i)
+	if r := h.find(hash, k); r != 0 {
+		h.release(r)
 	}
 }
 
@@ -253,9 +256,9 @@ func (h *shard) removeWhere(matches func(key) bool) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	removed := 0
-	for i := range h.count {
-		if e := h.at(i); e.used && matches(e.key) {
-			h.release(i)
+	for r := ref(1); int(r) <= h.count; r++ {
+		if e := h.at(r); e.used && matches(e.key) {
+			h.release(r)
 			removed++
 		}
 	}
@@ -273,8 +276,8 @@ func (h *shard) copyTo(counters []counter, namespace string) []counter {
 	defer h.mu.Unlock()
 	// From the oldest to the newest, so that putting them back keeps the order of use.
 	for _, l := range []list{h.exhausted, h.fresh} {
-		for i := l.oldest; i != none; i = h.at(i).newer {
-			if e := h.at(i); e.key.namespace == namespace {
+		for r := l.oldest; r != 0; r = h.at(r).newer {
+			if e := h.at(r); e.key.namespace == namespace {
 				counters = append(counters, e.counter)
 			}
 		}
@@ -282,11 +285,11 @@ func (h *shard) copyTo(counters []counter, namespace string) []counter {
 	return counters
 }
 
-func (h *shard) put(c counter) {
+func (h *shard) put(c *counter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if i := h.find(c.hash, &c.key); i != none {
-		h.release(i)
+	if r := h.find(c.hash, &c.key); r != 0 {
+		h.release(r)
 	}
 	h.insert(c, 0)
 }
