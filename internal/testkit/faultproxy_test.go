@@ -119,9 +119,10 @@ func TestFaultProxy_delays_answers_and_not_requests(t *testing.T) {
 	}
 }
 
-func TestSYNBlackHole_lets_nobody_connect(t *testing.T) {
+func TestSYNBlackHole_lets_nobody_connect_until_it_closes(t *testing.T) {
 	t.Parallel()
-	conn, err := net.DialTimeout("tcp", testkit.SYNBlackHole(t), soon)
+	hole := testkit.OpenSYNBlackHole(t, "")
+	conn, err := net.DialTimeout("tcp", hole.Addr, soon)
 	if err == nil {
 		conn.Close()
 		t.Fatal("connected")
@@ -129,6 +130,13 @@ func TestSYNBlackHole_lets_nobody_connect(t *testing.T) {
 	var timeout net.Error
 	if !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Errorf("dial: %v, want a timeout", err)
+	}
+	hole.Close()
+	if conn, err := net.DialTimeout("tcp", hole.Addr, late); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("dial after the end: %v, want connection refused", err)
+		if err == nil {
+			conn.Close()
+		}
 	}
 }
 
