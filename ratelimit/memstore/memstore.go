@@ -36,6 +36,8 @@ const (
 	// shardsPerProcessor keeps two callers at one time from meeting at one lock (rule RL42).
 	shardsPerProcessor = 4
 	maxShards          = 256
+	// shardShift leaves the upper eight bits of a hash, enough for maxShards.
+	shardShift = 56
 	// longIdentifier is where identifiers are replaced by their digest, so that no caller chooses the size of a key.
 	longIdentifier = 128
 )
@@ -57,7 +59,6 @@ type Store struct {
 	born      time.Time
 	seed      maphash.Seed
 	shards    []shard
-	mask      uint64
 	evictions atomic.Int64
 }
 
@@ -78,7 +79,7 @@ func New(o Options) (*Store, error) {
 		o.Clock = time.Now
 	}
 	count := shardCount(runtime.GOMAXPROCS(0), o.MaxKeys)
-	s := &Store{clock: o.Clock, born: o.Clock(), seed: maphash.MakeSeed(), shards: make([]shard, count), mask: uint64(count - 1)}
+	s := &Store{clock: o.Clock, born: o.Clock(), seed: maphash.MakeSeed(), shards: make([]shard, count)}
 	for i := range s.shards {
 		keys := o.MaxKeys / count
 		if i < o.MaxKeys%count {
@@ -244,4 +245,4 @@ func (s *Store) hash(k *key) uint64 {
 }
 
 // shardOf takes the upper bits of the hash, since its table looks at the lower ones.
-func (s *Store) shardOf(hash uint64) *shard { return &s.shards[hash>>56&s.mask] }
+func (s *Store) shardOf(hash uint64) *shard { return &s.shards[hash>>shardShift%uint64(len(s.shards))] }

@@ -53,13 +53,14 @@ type shard struct {
 	table []ref
 	// chunks hold the entries; the first count of them have been given out.
 	chunks [][]entry
-	count  int
+	count  ref
 	free   ref
 	keys   int
 	bytes  int64
 	// fresh and exhausted order the entries by use; exhausted ones are evicted last.
 	fresh, exhausted list
-	cursor, checks   int
+	cursor           ref
+	checks           int
 	maxKeys          int
 	maxBytes         int64
 	evictions        *atomic.Int64
@@ -73,7 +74,7 @@ func (h *shard) open(maxKeys int, maxBytes int64, evictions *atomic.Int64) {
 
 func (h *shard) at(r ref) *entry { return &h.chunks[(r-1)/chunkSize][(r-1)%chunkSize] }
 
-func (h *shard) chain(hash uint64) *ref { return &h.table[hash&uint64(len(h.table)-1)] }
+func (h *shard) chain(hash uint64) *ref { return &h.table[hash%uint64(len(h.table))] }
 
 // find returns the entry of the key, or none.
 func (h *shard) find(hash uint64, k *key) ref {
@@ -99,7 +100,7 @@ func (h *shard) take(hash uint64, k *key, r *ratelimit.Request, at int64, d *rat
 	e := h.at(found)
 	ratelimit.Judge(r.Policy, &e.state, r.Now, r.Cost, d)
 	e.expires = expiry(r.Policy, d, at)
-	h.touch(found, d.Remaining == 0)
+	h.touch(found, d)
 	if h.checks++; h.checks%sweepEvery == 0 {
 		h.sweep(at, sweepKnown)
 	}
@@ -129,8 +130,8 @@ func expiry(p *ratelimit.Policy, d *ratelimit.Decision, at int64) int64 {
 }
 
 // touch moves an entry to the front of the list that it belongs to.
-func (h *shard) touch(r ref, exhausted bool) {
-	e := h.at(r)
+func (h *shard) touch(r ref, d *ratelimit.Decision) {
+	e, exhausted := h.at(r), d.Remaining == 0
 	if e.exhausted == exhausted && h.listOf(e).newest == r {
 		return
 	}
@@ -203,15 +204,15 @@ func (h *shard) makeRoom(at int64) {
 }
 
 // sweep looks at the next entries, frees the expired ones and returns their number.
-func (h *shard) sweep(at int64, steps int) int {
+func (h *shard) sweep(at int64, steps ref) int {
 	freed := 0
 	for range min(steps, h.count) {
 		if h.cursor >= h.count {
 			h.cursor = 0
 		}
 		h.cursor++
-		if e := h.at(ref(h.cursor)); e.used && e.expires <= at {
-			h.release(ref(h.cursor))
+		if e := h.at(h.cursor); e.used && e.expires <= at {
+			h.release(h.cursor)
 			freed++
 		}
 	}
@@ -223,11 +224,11 @@ func (h *shard) allocate() ref {
 		h.free = h.at(r).older
 		return r
 	}
-	if h.count == len(h.chunks)*chunkSize {
+	if h.count%chunkSize == 0 {
 		h.chunks = append(h.chunks, make([]entry, chunkSize))
 	}
 	h.count++
-	return ref(h.count)
+	return h.count
 }
 
 func (h *shard) release(r ref) {
@@ -256,7 +257,7 @@ func (h *shard) removeWhere(matches func(key) bool) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	removed := 0
-	for r := ref(1); int(r) <= h.count; r++ {
+	for r := ref(1); r <= h.count; r++ {
 		if e := h.at(r); e.used && matches(e.key) {
 			h.release(r)
 			removed++
