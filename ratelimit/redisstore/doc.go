@@ -1,0 +1,28 @@
+// Package redisstore keeps limiter state in Redis, so that several processes share one count: one round trip a check.
+//
+// # Counting
+//
+// A fixed window on the clock is a counter under ratelimit:{namespace}:{identifier}:{window_start}. Each check is one
+// transaction, MULTI INCR EXPIRE EXEC, sent in one piece; a peek is one GET. EXPIRE goes with every check: the key
+// carries its window, so renewing harms nothing and heals a key that lost its end. Windows that the first request opens
+// are judged by a script that runs whole or not at all. Every key that is written has an end.
+//
+// # When Redis fails
+//
+// A check has a budget, 50 ms unless configured, which covers the wait for a connection, making one, writing and
+// reading. The deadline does not hang on the caller's context: a client that hangs up does not undo its count. Nothing
+// that may have been executed is sent a second time, so that a check is counted once at most. After five failures in a
+// row, or when half of at least twenty checks within a second failed, the store's breaker opens: checks are answered at
+// once with an error that wraps [ratelimit.ErrUnavailable], and Redis is not asked, except by a probe on a connection of
+// its own, four times a second. The probe writes, so that neither a read-only replica nor a full server looks healthy.
+// Its first success closes the breaker, with fresh connections.
+//
+// What a check does then is not decided here: [ratelimit.Limiter] turns errors into its failure mode.
+//
+// # What Redis must be
+//
+// Redis 6.2 or later, or Valkey: one server, a master behind Sentinel, or a Cluster. Give it an instance or a database
+// of its own with maxmemory-policy noeviction: a server that evicts forgets counters without a word. The user needs
+// MULTI, EXEC, INCR, INCRBY, EXPIRE, PEXPIRE, SET, GET, DEL and PING on the keys below the prefix; EVAL, EVALSHA, SCRIPT
+// LOAD, PTTL and TIME for windows that the first request opens; and CLUSTER SLOTS in a cluster.
+package redisstore

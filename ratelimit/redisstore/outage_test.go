@@ -1,0 +1,277 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mockbase/mockbase/internal/testkit"
+	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/redisstore"
+)
+
+// callers is the number of concurrent callers of every outage (rule RL140).
+const callers = 64
+
+// rig is a store in front of a real server, with a proxy between them that can fail.
+type rig struct {
+	server *testkit.Redis
+	proxy  *testkit.FaultProxy
+	store  *redisstore.Store
+	hole   *testkit.SYNBlackHole
+}
+
+// policy never denies: what the outages are about is who decides.
+func policy() *ratelimit.Policy {
+	return &ratelimit.Policy{Name: "engine", Limit: ratelimit.MaxLimit, Window: time.Hour}
+}
+
+// shared is the key that every check of an outage counts under, and its text in Redis.
+var (
+	shared     = ratelimit.Key{Namespace: "engine", Identifier: "203.0.113.9"}
+	sharedAt   = time.Unix(1_700_000_040, 0)
+	sharedText = "ratelimit:engine:203.0.113.9:1699999200"
+)
+
+func (r *rig) take(ctx context.Context) error {
+	_, err := r.store.Take(ctx, ratelimit.Request{Key: shared, Policy: policy(), Cost: 1, Now: sharedAt})
+	return err
+}
+
+// count is what Redis counted, as text is read.
+func (r *rig) count(t *testing.T) int {
+	t.Helper()
+	text := r.server.Do("GET", sharedText)
+	if text == "(nil)" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("counter: %v", err)
+	}
+	return n
+}
+
+// tally is what came of many checks.
+type tally struct {
+	passed, failed int
+	classes        map[redisstore.Class]int
+	waits          []time.Duration
+}
+
+// run makes every caller check until done says that it is enough.
+func (r *rig) run(t *testing.T, done func(checks int) bool) tally {
+	t.Helper()
+	var mu sync.Mutex
+	total := tally{classes: map[redisstore.Class]int{}}
+	var group sync.WaitGroup
+	for range callers {
+		group.Go(func() {
+			own := tally{classes: map[redisstore.Class]int{}}
+			for n := 0; !done(n); n++ {
+				start := time.Now()
+				err := r.take(t.Context())
+				own.waits = append(own.waits, time.Since(start))
+				if err == nil {
+					own.passed++
+					continue
+				}
+				own.failed++
+				failed, ok := errors.AsType[*redisstore.Error](err)
+				if !ok {
+					t.Errorf("take: %v (%T), want a *redisstore.Error", err, err)
+					return
+				}
+				own.classes[failed.Class()]++
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			total.passed += own.passed
+			total.failed += own.failed
+			total.waits = append(total.waits, own.waits...)
+			for class, n := range own.classes {
+				total.classes[class] += n
+			}
+		})
+	}
+	group.Wait()
+	slices.Sort(total.waits)
+	return total
+}
+
+func (n tally) checks() int { return n.passed + n.failed }
+
+func (n tally) quantile(q float64) time.Duration {
+	return n.waits[int(q*float64(len(n.waits)-1))]
+}
+
+func times(n int) func(int) bool { return func(checks int) bool { return checks >= n } }
+
+// outage is one way to lose Redis, and the way back.
+type outage struct {
+	name       string
+	begin, end func(t *testing.T, r *rig)
+	// classes are what the checks may fail as before the breaker opens.
+	classes []redisstore.Class
+	// forgets says that the server comes back empty.
+	forgets bool
+}
+
+func outages() []outage {
+	transport := []redisstore.Class{redisstore.ClassTransport}
+	pass := func(_ *testing.T, r *rig) { r.proxy.Pass() }
+	return []outage{
+		{name: "refused", begin: func(_ *testing.T, r *rig) { r.proxy.Refuse() }, end: pass, classes: transport},
+		{name: "reset", begin: func(_ *testing.T, r *rig) { r.proxy.Reset() }, end: pass, classes: transport},
+		{name: "accepts and never replies", begin: func(_ *testing.T, r *rig) { r.proxy.BlackHole() }, end: pass, classes: transport},
+		{name: "replies slower than the budget", begin: func(_ *testing.T, r *rig) { r.proxy.Delay(4 * redisstore.DefaultBudget) }, end: pass, classes: transport},
+		{
+			name: "SYN black hole",
+			begin: func(t *testing.T, r *rig) {
+				t.Helper()
+				r.proxy.Refuse()
+				r.hole = testkit.OpenSYNBlackHole(t, r.proxy.Addr)
+			},
+			end: func(_ *testing.T, r *rig) {
+				r.hole.Close()
+				r.proxy.Pass()
+			},
+			classes: transport,
+		},
+		{
+			name:    "SIGSTOP with warm connections",
+			begin:   func(_ *testing.T, r *rig) { r.server.Pause() },
+			end:     func(_ *testing.T, r *rig) { r.server.Resume() },
+			classes: transport,
+		},
+		{
+			name:    "kill -9 and restart",
+			begin:   func(_ *testing.T, r *rig) { r.server.Kill() },
+			end:     func(_ *testing.T, r *rig) { r.server.Restart() },
+			classes: transport, forgets: true,
+		},
+		{
+			name:    "read-only replica of a dead master",
+			begin:   func(_ *testing.T, r *rig) { r.server.Do("REPLICAOF", "127.0.0.1", "1") },
+			end:     func(_ *testing.T, r *rig) { r.server.Do("REPLICAOF", "NO", "ONE") },
+			classes: []redisstore.Class{redisstore.ClassUnavailable},
+		},
+		{
+			name:    "out of memory",
+			begin:   func(_ *testing.T, r *rig) { r.server.Do("CONFIG", "SET", "maxmemory", "1") },
+			end:     func(_ *testing.T, r *rig) { r.server.Do("CONFIG", "SET", "maxmemory", "0") },
+			classes: []redisstore.Class{redisstore.ClassFull},
+		},
+		{
+			name: "password required all of a sudden",
+			begin: func(_ *testing.T, r *rig) {
+				r.server.Do("CONFIG", "SET", "requirepass", "changed")
+				r.server.Password = "changed"
+				r.server.Do("CLIENT", "KILL", "TYPE", "normal")
+			},
+			end: func(_ *testing.T, r *rig) {
+				r.server.Do("CONFIG", "SET", "requirepass", "")
+				r.server.Password = ""
+			},
+			// A killed connection is EOF, or a reset.
+			classes: []redisstore.Class{redisstore.ClassConfig, redisstore.ClassTransport},
+		},
+		{
+			name: "a permission taken away",
+			begin: func(_ *testing.T, r *rig) {
+				r.server.Do("ACL", "SETUSER", "default", "-incr")
+			},
+			end:     func(_ *testing.T, r *rig) { r.server.Do("ACL", "SETUSER", "default", "+incr") },
+			classes: []redisstore.Class{redisstore.ClassConfig},
+		},
+	}
+}
+
+// The tests of outages count goroutines and descriptors, so that none runs in parallel with another.
+
+func TestRL140_outages(t *testing.T) {
+	for _, o := range outages() {
+		t.Run(o.name, func(t *testing.T) { survive(t, o) })
+	}
+}
+
+func survive(t *testing.T, o outage) {
+	t.Helper()
+	testkit.LeavesNoGoroutine(t)
+	r := &rig{server: testkit.StartRedis(t)}
+	r.proxy = testkit.StartFaultProxy(t, r.server.Addr)
+	r.store = open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{r.proxy.Addr}}})
+
+	warm := r.run(t, times(20))
+	if warm.failed > 0 {
+		t.Fatalf("%d of %d checks failed before the outage: %v", warm.failed, warm.checks(), warm.classes)
+	}
+	goroutines, descriptors := runtime.NumGoroutine(), descriptors(t)
+
+	o.begin(t, r)
+	before := r.run(t, func(int) bool { return r.store.Available() != nil })
+	for class := range before.classes {
+		if class != redisstore.ClassBreaker && !slices.Contains(o.classes, class) {
+			t.Errorf("checks failed as %v, want %v", before.classes, o.classes)
+		}
+	}
+	t.Logf("until the breaker opened: %d checks, %d failed %v, longest wait %v", before.checks(), before.failed, before.classes, before.quantile(1))
+	if longest := before.quantile(1); longest > 10*redisstore.DefaultBudget {
+		t.Errorf("a check waited for %v, with a budget of %v", longest, redisstore.DefaultBudget)
+	}
+
+	open := r.run(t, times(500))
+	if open.passed > 0 || open.classes[redisstore.ClassBreaker] != open.failed {
+		t.Errorf("with an open breaker %d checks reached Redis: %v", open.checks()-open.classes[redisstore.ClassBreaker], open.classes)
+	}
+	t.Logf("with the breaker open: %d checks, p50 %v, p99 %v, longest %v", open.checks(), open.quantile(.5), open.quantile(.99), open.quantile(1))
+	if h := r.store.Health(); !h.Open || !slices.Contains(o.classes, h.LastErrorClass) || h.Since.IsZero() {
+		t.Errorf("health = %+v, want it open as %v", h, o.classes)
+	}
+
+	start := time.Now()
+	o.end(t, r)
+	ended := time.Since(start)
+	testkit.Eventually(t, "the breaker to close", func() bool { return r.store.Available() == nil })
+	t.Logf("healed %v after the end of the outage (which took %v)", time.Since(start)-ended, ended)
+
+	after := r.run(t, times(20))
+	if after.failed > 0 {
+		t.Errorf("%d of %d checks failed after the recovery: %v; %+v", after.failed, after.checks(), after.classes, r.store.Health())
+	}
+	if h := r.store.Health(); h.Open || !slices.Contains(o.classes, h.LastErrorClass) {
+		t.Errorf("health after the recovery = %+v", h)
+	}
+
+	// RL50: what was answered is counted, and nothing is counted twice.
+	least, most := warm.passed+before.passed+after.passed, warm.checks()+before.checks()+after.checks()
+	if o.forgets {
+		least, most = after.passed, after.checks()
+	}
+	if got := r.count(t); got < least || got > most {
+		t.Errorf("Redis counted %d, want %d answered checks to %d made ones", got, least, most)
+	}
+	testkit.Eventually(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
+	testkit.Eventually(t, "descriptors to be closed", func() bool { return descriptorsNow(t) <= descriptors+2 })
+}
+
+// descriptors returns the number of open descriptors, where the system tells.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	return descriptorsNow(t)
+}
+
+func descriptorsNow(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(entries)
+}

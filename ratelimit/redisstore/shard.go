@@ -1,0 +1,105 @@
+package redisstore
+
+import (
+	"context"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// shard is one server as the checks see it: a breaker, and the probe that closes it again.
+type shard struct {
+	breaker breaker
+	// probe is the keeper's own; nil while there is no connection.
+	probe redis.UniversalClient
+
+	mu sync.Mutex
+	// failing is a key that lies on the server.
+	failing string
+}
+
+func (s *shard) remember(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failing = key
+}
+
+func (s *shard) key() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failing
+}
+
+// hangUp closes the probe's connection. Only the keeper calls it.
+func (s *shard) hangUp() {
+	if s.probe != nil {
+		// The connection is given up, whatever state it is in.
+		_ = s.probe.Close()
+		s.probe = nil
+	}
+}
+
+// shards are the servers: main alone, or the masters of a cluster by address; main then stands for the cluster as a
+// whole, while its map of slots cannot be had.
+type shards struct {
+	main shard
+
+	mu      sync.RWMutex
+	masters map[string]*shard
+}
+
+// of returns the shard that holds a key. With an error, the shard is the one to blame.
+func (s *shards) of(ctx context.Context, client redis.UniversalClient, key string) (*shard, error) {
+	cluster, ok := client.(*redis.ClusterClient)
+	if !ok || s.main.breaker.isOpen() {
+		return &s.main, nil
+	}
+	master, err := cluster.MasterForKey(ctx, key)
+	if err != nil {
+		return &s.main, err
+	}
+	addr := master.Options().Addr
+	s.mu.RLock()
+	sh := s.masters[addr]
+	s.mu.RUnlock()
+	if sh != nil {
+		return sh, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.masters == nil {
+		s.masters = map[string]*shard{}
+	}
+	if s.masters[addr] == nil {
+		s.masters[addr] = &shard{}
+	}
+	return s.masters[addr], nil
+}
+
+// open returns the shards whose breakers are open.
+func (s *shards) open() []*shard {
+	var open []*shard
+	for _, sh := range s.all() {
+		if sh.breaker.isOpen() {
+			open = append(open, sh)
+		}
+	}
+	return open
+}
+
+func (s *shards) hangUp() {
+	for _, sh := range s.all() {
+		sh.hangUp()
+	}
+}
+
+func (s *shards) all() []*shard {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make([]*shard, 0, 1+len(s.masters))
+	all = append(all, &s.main)
+	for _, sh := range s.masters {
+		all = append(all, sh)
+	}
+	return all
+}

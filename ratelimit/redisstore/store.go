@@ -1,0 +1,257 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/mockbase/mockbase/ratelimit"
+)
+
+// The defaults of Options.
+const (
+	DefaultPrefix = "ratelimit"
+	// DefaultProbeInterval heals within half a second of Redis's return, at four commands a second while it is away.
+	DefaultProbeInterval = 250 * time.Millisecond
+)
+
+// Options are the servers and the surroundings of a store. Config.Addrs is needed, the rest has defaults.
+type Options struct {
+	Config Config
+	// Prefix begins every key; "" is DefaultPrefix. It matches [A-Za-z0-9._~:/-]{1,128}.
+	Prefix string
+	// ProbeInterval is the pace of the probe while the breaker is open; 0 is DefaultProbeInterval.
+	ProbeInterval time.Duration
+	// Clock is the time of checks without an instant; nil is time.Now. Budgets and the breaker run on real time.
+	Clock func() time.Time
+	// Logger is told what an operator must change, once when it begins and once a minute while it lasts; nil is silent.
+	Logger *slog.Logger
+}
+
+// Store is limiter state in Redis. It is safe for concurrent use. Close ends its goroutine and its connections.
+type Store struct {
+	target   *target
+	prefix   string
+	interval time.Duration
+	clock    func() time.Time
+	notes    *notes
+
+	// client is replaced when Redis returns and when it turns out to be a replica.
+	client atomic.Pointer[redis.UniversalClient]
+	shards shards
+
+	// wake tells the keeper that a breaker opened or that the client must be replaced.
+	wake    chan struct{}
+	replace atomic.Bool
+	greeted chan struct{}
+	end     context.CancelFunc
+	keepers sync.WaitGroup
+}
+
+var _ ratelimit.Store = (*Store)(nil)
+
+// New makes a store. It waits for nobody: a Redis that is away is found out in the background, and meanwhile checks fail
+// as they do in any outage. Options that cannot work are reported in one error that wraps ratelimit.ErrConfig.
+func New(o Options) (*Store, error) {
+	t, err := o.Config.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	s := &Store{
+		target: t, prefix: o.Prefix, interval: o.ProbeInterval, clock: o.Clock,
+		notes: &notes{logger: o.Logger, told: map[Class]time.Time{}},
+		wake:  make(chan struct{}, 1), greeted: make(chan struct{}),
+	}
+	s.use(t.dial())
+	ctx, cancel := context.WithCancel(context.Background())
+	s.end = cancel
+	s.keepers.Go(func() { s.keep(ctx) })
+	return s, nil
+}
+
+// complete fills in the defaults and reports what cannot work.
+func (o *Options) complete() error {
+	if o.Prefix == "" {
+		o.Prefix = DefaultPrefix
+	}
+	if ratelimit.KeyIdentifier(o.Prefix) != o.Prefix {
+		return fmt.Errorf("configure redis: key prefix %q does not match [A-Za-z0-9._~:/-]{1,128}: %w", o.Prefix, ratelimit.ErrConfig)
+	}
+	if o.ProbeInterval < 0 {
+		return fmt.Errorf("configure redis: probe interval %s is negative: %w", o.ProbeInterval, ratelimit.ErrConfig)
+	}
+	if o.ProbeInterval == 0 {
+		o.ProbeInterval = DefaultProbeInterval
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// Take judges a check by its counter in Redis: one round trip (rules RL25, RL27). Errors that are no misuse are *[Error].
+func (s *Store) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decision, error) {
+	d, settled, err := ratelimit.Settle(r.Policy, r.Cost)
+	if settled || err != nil {
+		return d, err //nolint:wrapcheck // Settle says what is wrong.
+	}
+	if !ratelimit.ValidNamespace(r.Key.Namespace) {
+		return ratelimit.Decision{}, r.Key.Validate() //nolint:wrapcheck // Validate says what is wrong.
+	}
+	if s.shards.main.breaker.isOpen() {
+		return ratelimit.Decision{}, s.shards.main.breaker.refusal()
+	}
+	ctx, cancel := s.target.limit(ctx)
+	defer cancel()
+	if r.Policy.Align == ratelimit.AlignFirstRequest {
+		return s.takeFirst(ctx, r)
+	}
+	if r.Now.IsZero() {
+		r.Now = s.clock()
+	}
+	return s.takeClock(ctx, r)
+}
+
+// Release does nothing: fixed windows hold no leases.
+func (*Store) Release(context.Context, ratelimit.Key, *ratelimit.Policy, string) error { return nil }
+
+// Renew returns false: fixed windows hold no leases.
+func (*Store) Renew(context.Context, ratelimit.Key, *ratelimit.Policy, string) (bool, error) {
+	return false, nil
+}
+
+// Reset forgets the state of the key under the policy. Of windows on the clock it forgets the present one, by the store's
+// clock, and its neighbours, so that replicas whose clocks differ forget the same.
+func (s *Store) Reset(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy) error {
+	if _, _, err := ratelimit.Settle(p, 0); err != nil {
+		return err //nolint:wrapcheck // Settle says what is wrong.
+	}
+	if err := k.Validate(); err != nil {
+		return err //nolint:wrapcheck // Validate says what is wrong.
+	}
+	if p.Limit == 0 {
+		return nil
+	}
+	now := s.clock()
+	instants := []time.Time{now}
+	if p.Align != ratelimit.AlignFirstRequest {
+		instants = append(instants, now.Add(-p.Window), now.Add(p.Window))
+	}
+	for _, at := range instants {
+		if err := s.forget(ctx, s.key(k, p, at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) forget(ctx context.Context, key string) error {
+	ctx, cancel := s.target.limit(ctx)
+	defer cancel()
+	p, err := s.admit(ctx, key)
+	if err != nil {
+		return err
+	}
+	return s.report(p, key, s.target.judge(p.client.Del(ctx, key).Err()))
+}
+
+// Ping asks Redis once, as the probe of an open breaker does, and says what is wrong: it writes a key that lives for a
+// second. It may take as long as making a connection does, and changes nothing in the store.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.target.patience())
+	defer cancel()
+	client := s.target.dialProbe()
+	defer func() { _ = client.Close() }()
+	return s.target.judge(ask(ctx, client, s.probeKey(""))...)
+}
+
+// Close ends the store's goroutine and closes its connections. Checks made afterwards fail. It may be called again.
+func (s *Store) Close() error {
+	s.shards.main.breaker.open(time.Now(), &Error{class: ClassClosed, target: s.target.name, cause: errClosed})
+	s.end()
+	s.keepers.Wait()
+	// The connections are given up, whatever state they are in.
+	_ = s.current().Close()
+	return nil
+}
+
+var errClosed = errors.New("the store is closed")
+
+// key returns the key as it is written to Redis, built in one piece: prefix:namespace:identifier:tail.
+func (s *Store) key(k ratelimit.Key, p *ratelimit.Policy, now time.Time) string {
+	var room [192]byte
+	text := append(room[:0], s.prefix...)
+	text = append(append(text, ':'), k.Namespace...)
+	text = append(append(text, ':'), ratelimit.KeyIdentifier(k.Identifier)...)
+	return string(ratelimit.AppendKeyTail(append(text, ':'), p, now))
+}
+
+// pass is a check on its way to Redis.
+type pass struct {
+	client redis.UniversalClient
+	shard  *shard
+	epoch  uint64
+}
+
+// admit lets a check through to Redis, unless the breaker of the server that holds the key is open.
+func (s *Store) admit(ctx context.Context, key string) (pass, error) {
+	client := s.current()
+	sh, err := s.shards.of(ctx, client, key)
+	epoch, ok := sh.breaker.admit()
+	if !ok {
+		return pass{}, sh.breaker.refusal()
+	}
+	p := pass{client: client, shard: sh, epoch: epoch}
+	if err != nil {
+		return pass{}, s.report(p, key, s.target.judge(err))
+	}
+	return p, nil
+}
+
+// report tells the breaker how a check went, and returns the failure.
+func (s *Store) report(p pass, key string, err error) error {
+	now := time.Now()
+	failed, ok := errors.AsType[*Error](err)
+	if !ok {
+		p.shard.breaker.succeed(p.epoch, now)
+		return err
+	}
+	s.notes.tell(failed, key, now)
+	if failed.class == ClassData {
+		p.shard.breaker.succeed(p.epoch, now)
+		return failed
+	}
+	if p.shard.breaker.fail(p.epoch, now, failed) {
+		p.shard.remember(key)
+		s.call()
+	}
+	if readOnly(failed.cause) {
+		s.replace.Store(true)
+		s.call()
+	}
+	return failed
+}
+
+// call wakes the keeper. A call that waits already is enough.
+func (s *Store) call() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Store) current() redis.UniversalClient { return *s.client.Load() }
+
+func (s *Store) use(client redis.UniversalClient) { s.client.Store(&client) }
