@@ -1,0 +1,74 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mockbase/mockbase/ratelimit"
+)
+
+// Limit is what the shield allows: a list of policies, empty for no limit.
+type Limit struct {
+	// Policies must all allow a request.
+	Policies []ratelimit.Policy
+}
+
+// UnmarshalText reads rule strings (rule RL18), or the word disabled, which is the same as a limit of 0 (rules C-6 and
+// RL3).
+func (l *Limit) UnmarshalText(text []byte) error {
+	if string(text) == "disabled" {
+		*l = Limit{}
+		return nil
+	}
+	policies, err := ratelimit.ParseRules(string(text))
+	if err == nil {
+		err = serveable(policies)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no limit: %s; write 120/60s or 5/1m, or disabled for none", text, ruleReason(err))
+	}
+	l.Policies = nil
+	for _, p := range policies {
+		if p.Limit > 0 {
+			l.Policies = append(l.Policies, p)
+		}
+	}
+	return nil
+}
+
+// serveable finds policies that can be written and not kept.
+func serveable(policies []ratelimit.Policy) error {
+	for _, p := range policies {
+		p.Name = "limit"
+		if err := p.ValidateShield(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ruleReason is the reason alone, since the value is named in front of it.
+func ruleReason(err error) string {
+	if wrong, ok := errors.AsType[*ratelimit.RuleError](err); ok {
+		return fmt.Sprintf("at byte %d: %s", wrong.Offset, wrong.Reason)
+	}
+	if wrong, ok := errors.AsType[*ratelimit.PolicyError](err); ok && len(wrong.Faults) > 0 {
+		return wrong.Faults[0].Detail
+	}
+	return err.Error()
+}
+
+// Named returns the policies under the name of the place that they guard (rule RL19).
+func (l Limit) Named(place string) []ratelimit.Policy {
+	named := append([]ratelimit.Policy(nil), l.Policies...)
+	ratelimit.NameRules(named, place)
+	return named
+}
+
+// String writes the limit the way it is read.
+func (l Limit) String() string {
+	if len(l.Policies) == 0 {
+		return "disabled"
+	}
+	return ratelimit.FormatRules(l.Policies)
+}

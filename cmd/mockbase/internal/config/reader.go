@@ -1,0 +1,182 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/mockbase/mockbase"
+)
+
+// Origin says where a value came from: "flag", "env MOCKBASE_ADDR", "file mockbase.yaml:7" or "default" (rule C-4).
+type Origin string
+
+// The origins that carry no name.
+const (
+	FromFlag    Origin = "flag"
+	FromDefault Origin = "default"
+)
+
+// Stated tells that somebody gave the value.
+func (o Origin) Stated() bool { return o != FromDefault && o != "" }
+
+// Reader finds values in the environment and in a configuration file and remembers where each was found. It is the
+// resolver that kong asks for what no flag stated.
+type Reader struct {
+	env     map[string]string
+	table   map[string]Setting
+	keys    map[string]entry
+	path    string
+	origins map[string]Origin
+	faults  []Fault
+}
+
+var _ kong.Resolver = (*Reader)(nil)
+
+// NewReader reads the file at path, unless path is "", and keeps environ, which is a list of name=value. The error
+// reports a file that cannot be read; what is wrong inside it is found by [Reader.Faults].
+func NewReader(environ []string, path string) (*Reader, error) {
+	list, err := Table()
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{env: variables(environ), table: map[string]Setting{}, path: path, origins: map[string]Origin{}}
+	for _, s := range list {
+		r.table[s.Name] = s
+	}
+	if path == "" {
+		return r, nil
+	}
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	r.keys, r.faults = parseFile(path, text, list)
+	return r, nil
+}
+
+// variables turns a list of name=value into a map. An empty value counts as unset (rule C-3).
+func variables(environ []string) map[string]string {
+	m := make(map[string]string, len(environ))
+	for _, pair := range environ {
+		if name, value, _ := strings.Cut(pair, "="); value != "" {
+			m[name] = value
+		}
+	}
+	return m
+}
+
+// Getenv returns the value of a variable.
+func (r *Reader) Getenv(name string) string { return r.env[name] }
+
+// Validate has nothing to say of the grammar.
+func (*Reader) Validate(*kong.Application) error { return nil }
+
+// Resolve returns the value of a flag that the command line does not state. A wrong value becomes a fault, so that all
+// of them are reported together.
+func (r *Reader) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	s, ok := r.table[flag.Name]
+	if !ok {
+		return nil, nil //nolint:nilnil // nil is kong's word for "not found"
+	}
+	if text, ok := r.env[s.Env]; ok {
+		return r.take(flag, text, Origin("env "+s.Env), "")
+	}
+	if e, ok := r.keys[s.Key]; ok {
+		return r.take(flag, e.text, Origin(fmt.Sprintf("file %s:%d", r.path, e.line)), fmt.Sprintf("%s:%d:%d", r.path, e.line, e.column))
+	}
+	return nil, nil //nolint:nilnil // as above
+}
+
+func (r *Reader) take(flag *kong.Flag, text string, origin Origin, place string) (any, error) {
+	r.origins[flag.Name] = origin
+	trial := reflect.New(flag.Target.Type()).Elem()
+	if err := flag.Parse(kong.Scan().PushTyped(text, kong.FlagValueToken), trial); err != nil {
+		f := Fault{Subject: strings.TrimPrefix(string(origin), "env "), Reason: bare(err, flag)}
+		if place != "" {
+			f = Fault{Place: place, Subject: keyName(flag.Name), Reason: f.Reason, Code: mockbase.FieldPattern}
+		}
+		if r.table[flag.Name].Secret {
+			f.Reason = "is no usable value"
+		}
+		r.faults = append(r.faults, f)
+		return nil, nil //nolint:nilnil // the fault is kept and reported with the others
+	}
+	return text, nil
+}
+
+// bare drops kong's words in front of a value's own error, which name the flag.
+func bare(err error, flag *kong.Flag) string {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return strings.TrimPrefix(err.Error(), flag.ShortSummary()+": ")
+}
+
+// Note reads from a finished parse which settings the command line stated, and returns the origin of each setting of the
+// command, by flag name.
+func (r *Reader) Note(c *kong.Context) map[string]Origin {
+	for _, p := range c.Path {
+		if p.Flag != nil && !p.Resolved {
+			r.origins[p.Flag.Name] = FromFlag
+		}
+	}
+	for _, flag := range c.Flags() {
+		if _, ok := r.origins[flag.Name]; !ok {
+			r.origins[flag.Name] = FromDefault
+		}
+	}
+	return r.origins
+}
+
+// Faults lists what is wrong in the environment and the file, in the order it was found.
+func (r *Reader) Faults() []Fault { return r.faults }
+
+// Warning is a variable of ours that has no effect.
+type Warning struct {
+	Variable string
+	// NotYet tells that the variable is known, and that this version does not act on it.
+	NotYet bool
+	// Near is the known variable that may be meant, or "".
+	Near string
+}
+
+// String says it in one line.
+func (w Warning) String() string {
+	switch {
+	case w.NotYet:
+		return "variable " + w.Variable + " has no effect yet: this version does not act on it"
+	case w.Near != "":
+		return "unknown variable " + w.Variable + ", did you mean " + w.Near + "?"
+	default:
+		return "unknown variable " + w.Variable
+	}
+}
+
+// Warnings lists the variables of ours that have no effect, in the order of their names (rule C-5).
+func (r *Reader) Warnings() []Warning {
+	known := []string{envPrefix + "CONFIG"}
+	for _, s := range r.table {
+		known = append(known, s.Env)
+	}
+	slices.Sort(known)
+	var warnings []Warning
+	for _, name := range slices.Sorted(maps.Keys(r.env)) {
+		if !strings.HasPrefix(name, envPrefix) || slices.Contains(known, name) {
+			continue
+		}
+		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
+		if NotServed(flag) {
+			warnings = append(warnings, Warning{Variable: name, NotYet: true})
+		} else {
+			warnings = append(warnings, Warning{Variable: name, Near: nearest(name, known)})
+		}
+	}
+	return warnings
+}

@@ -1,0 +1,105 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// envPrefix begins the name of every variable.
+const envPrefix = "MOCKBASE_"
+
+// Setting is a row of the table.
+type Setting struct {
+	// Name is the flag without its hyphens; Env and Key are the other two spellings.
+	Name, Env, Key string
+	// Default is the default as text, Meaning a sentence for people.
+	Default, Meaning string
+	// Group is the key of the group it is listed in.
+	Group string
+	// Secret tells that its value is never shown.
+	Secret bool
+	// Placeholder stands for the value in help; a setting without one is a switch.
+	Placeholder string
+}
+
+// Groups are the headings of the table, by the keys that Setting.Group holds, in the order of the table.
+func Groups() []kong.Group {
+	return []kong.Group{
+		{Key: "listen", Title: "Where it listens"},
+		{Key: "data", Title: "Where data is kept"},
+		{Key: "files", Title: "Mocks from files"},
+		{Key: "limits", Title: "The shield: limits that keep the server alive"},
+		{Key: "client", Title: "Who a client is"},
+		{Key: "redis", Title: "Redis, which shares the shield's counts between servers"},
+		{Key: "journal", Title: "The record of requests"},
+		{Key: "bounds", Title: "Bounds of a call"},
+		{Key: "instance", Title: "The instance"},
+		{Key: "messages", Title: "What it says, and where"},
+		{Key: "admin", Title: "The first administrator"},
+	}
+}
+
+// Table lists every setting in the order of the struct.
+func Table() ([]Setting, error) {
+	model, err := kong.New(&Settings{}, kong.ExplicitGroups(Groups()), kong.NoDefaultHelp())
+	if err != nil {
+		return nil, fmt.Errorf("read table of settings: %w", err)
+	}
+	table := make([]Setting, 0, len(model.Model.Flags))
+	for _, flag := range model.Model.Flags {
+		table = append(table, settingOf(flag))
+	}
+	return table, nil
+}
+
+func settingOf(flag *kong.Flag) Setting {
+	s := Setting{
+		Name:        flag.Name,
+		Env:         EnvName(flag.Name),
+		Key:         keyName(flag.Name),
+		Default:     flag.Default,
+		Meaning:     flag.Help,
+		Secret:      flag.Target.Type() == reflect.TypeFor[Secret](),
+		Placeholder: flag.PlaceHolder,
+	}
+	if flag.Group != nil {
+		s.Group = flag.Group.Key
+	}
+	if s.Default == "" && flag.IsBool() {
+		s.Default = "false"
+	}
+	return s
+}
+
+// EnvName is the variable of the setting with this flag name.
+func EnvName(name string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// keyName is the key of a setting in the configuration file: its flag in camel case.
+func keyName(name string) string {
+	words := strings.Split(name, "-")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}
+
+// NotServed tells whether a setting of this flag name is known and not acted upon by this version. It is refused as a
+// flag and as a key, so that nobody relies on what does not happen.
+func NotServed(name string) bool {
+	switch name {
+	case "listen-project", "project-host", "base-path", "tls-self-signed", "allow-upstream", "files-root",
+		"instance-color", "metrics", "shield-algorithm", "shield-key", "shield-tier-user", "shield-tier-endpoint",
+		"shield-tier-global", "shield-dry-run", "shield-log-matches", "shield-exclude", "shield-safelist",
+		"shield-blocklist", "shield-hash-addresses", "redis-batch-flights", "redis-local-denials", "proxy-protocol",
+		"identity-secret", "identity-secret-file", "fingerprint-level", "fingerprint-parts", "ja3-header", "circuit-mode",
+		"circuit-threshold", "circuit-recovery", "circuit-global-limit", "login-ban", "adaptive", "adaptive-min",
+		"server", "url", "mock-url", "token", "token-file", "context", "timeout":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,365 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// Address is where a listener is bound: host:port or :port; port 0 lets the system choose (rule C-6).
+type Address string
+
+// UnmarshalText checks the form; the system checks the rest when it binds.
+func (a *Address) UnmarshalText(text []byte) error {
+	_, port, err := net.SplitHostPort(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is no address: write host:port, or :port for every address of this machine", text)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q has no usable port: write a number from 0 to 65535, 0 for any free one", text)
+	}
+	*a = Address(text)
+	return nil
+}
+
+// Host and Port are the two parts of the address.
+func (a Address) Host() string {
+	host, _, _ := net.SplitHostPort(string(a))
+	return host
+}
+
+// Port is the number behind the host; 0 lets the system choose.
+func (a Address) Port() int {
+	_, port, _ := net.SplitHostPort(string(a))
+	n, _ := strconv.Atoi(port)
+	return n
+}
+
+// BaseURL is a scheme, a host and maybe a port.
+type BaseURL string
+
+// UnmarshalText takes an http or https URL without anything behind the host.
+func (b *BaseURL) UnmarshalText(text []byte) error {
+	u, err := url.Parse(string(text))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%q is no URL: write it like https://mocks.example.com", text)
+	}
+	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("%q holds more than a scheme, a host and a port", text)
+	}
+	*b = BaseURL(u.Scheme + "://" + u.Host)
+	return nil
+}
+
+// WebOrigin is a web origin as browsers send it.
+type WebOrigin string
+
+// UnmarshalText takes what a browser would put into the Origin header.
+func (o *WebOrigin) UnmarshalText(text []byte) error {
+	var base BaseURL
+	if err := base.UnmarshalText(text); err != nil {
+		return err
+	}
+	*o = WebOrigin(strings.ToLower(string(base)))
+	return nil
+}
+
+// Slug is the name of a project.
+type Slug string
+
+// UnmarshalText checks the spelling.
+func (s *Slug) UnmarshalText(text []byte) error {
+	if len(text) > 0 && !mockbase.ValidSlug(string(text)) {
+		return fmt.Errorf("%q is no project name: write 1 to 64 lower-case letters, digits and hyphens", text)
+	}
+	*s = Slug(text)
+	return nil
+}
+
+// Duration is a time span with a unit (rule M-2).
+type Duration time.Duration
+
+// UnmarshalText reads 250ms, 10s, 1m30s, 24h or 7d.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := mockbase.ParseDuration(string(text))
+	if err != nil {
+		return err
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Span is the time as the standard library counts it.
+func (d Duration) Span() time.Duration { return time.Duration(d) }
+
+// String writes the time in the largest units that hold it, as 24h, 1m30s or 250ms.
+func (d Duration) String() string {
+	text := time.Duration(d).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// Bytes is a size.
+type Bytes int64
+
+// UnmarshalText reads a number of bytes, or one with the unit KiB, MiB, GiB, kB, MB or GB.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	digits := strings.TrimRight(string(text), "kKMGiB ")
+	n, err := strconv.ParseUint(digits, 10, 63)
+	factor, known := byteUnit(strings.TrimSpace(string(text[len(digits):])))
+	if err != nil || !known {
+		return fmt.Errorf("%q is no size: write it like 64MiB, 16KiB or 1048576", text)
+	}
+	if high, low := bits.Mul64(n, factor); high > 0 || low > 1<<62 {
+		return fmt.Errorf("%q is more than any machine holds", text)
+	}
+	*b = Bytes(n * factor) //nolint:gosec // the product was checked above
+	return nil
+}
+
+// String writes the size in the largest unit that divides it.
+func (b Bytes) String() string {
+	for _, u := range []struct {
+		size Bytes
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if b >= u.size && b%u.size == 0 {
+			return strconv.FormatInt(int64(b/u.size), 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(b), 10)
+}
+
+func byteUnit(unit string) (factor uint64, known bool) {
+	switch unit {
+	case "", "B":
+		return 1, true
+	case "KiB":
+		return 1 << 10, true
+	case "MiB":
+		return 1 << 20, true
+	case "GiB":
+		return 1 << 30, true
+	case "kB", "KB":
+		return 1e3, true
+	case "MB":
+		return 1e6, true
+	case "GB":
+		return 1e9, true
+	}
+	return 0, false
+}
+
+// Count is a whole number from 0.
+type Count int
+
+// UnmarshalText reads a whole number.
+func (c *Count) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 31)
+	if err != nil {
+		return fmt.Errorf("%q is no count: write a whole number from 0 to %d", text, 1<<31-1)
+	}
+	*c = Count(n)
+	return nil
+}
+
+// Network is a network, or one address.
+type Network netip.Prefix
+
+// UnmarshalText reads 10.0.0.0/8, 192.0.2.7 or 2001:db8::/32.
+func (n *Network) UnmarshalText(text []byte) error {
+	if prefix, err := netip.ParsePrefix(string(text)); err == nil {
+		*n = Network(prefix.Masked())
+		return nil
+	}
+	addr, err := netip.ParseAddr(string(text))
+	if err != nil || addr.Zone() != "" {
+		return fmt.Errorf("%q is no network: write it like 10.0.0.0/8, 192.0.2.7 or 2001:db8::/32", text)
+	}
+	*n = Network(netip.PrefixFrom(addr, addr.BitLen()))
+	return nil
+}
+
+// String writes the network, a single address without its length.
+func (n Network) String() string {
+	if prefix := netip.Prefix(n); !prefix.IsSingleIP() {
+		return prefix.String()
+	}
+	return netip.Prefix(n).Addr().String()
+}
+
+// PrefixLength is the number of leading bits of an IPv6 address that make one client (rule RL75).
+type PrefixLength int
+
+// UnmarshalText reads a number from 32 to 128.
+func (p *PrefixLength) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 32 || n > 128 {
+		return fmt.Errorf("%q is no prefix length: write a number from 32 to 128", text)
+	}
+	*p = PrefixLength(n)
+	return nil
+}
+
+// AddressHeader names the header that holds a client's address (rule RL71).
+type AddressHeader string
+
+// UnmarshalText takes a header name, or none.
+func (a *AddressHeader) UnmarshalText(text []byte) error {
+	name := strings.ToLower(string(text))
+	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return fmt.Errorf("%q is no header name: write x-forwarded-for, forwarded, the name of a header with one address, or none", text)
+	}
+	*a = AddressHeader(name)
+	return nil
+}
+
+// Secret is a text that is never shown.
+type Secret string
+
+// UnmarshalText takes any text.
+func (s *Secret) UnmarshalText(text []byte) error {
+	*s = Secret(text)
+	return nil
+}
+
+// String hides the text, so that no format verb and no log can show it.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "(set)"
+}
+
+// GoString hides the text from %#v.
+func (s Secret) GoString() string { return s.String() }
+
+// Reveal returns the text.
+func (s Secret) Reveal() string { return string(s) }
+
+// StoreFailure is what follows when the limiter's store fails (rule RL63).
+type StoreFailure string
+
+// UnmarshalText takes one of the three modes.
+func (f *StoreFailure) UnmarshalText(text []byte) error {
+	return oneOf((*string)(f), text, "open", "memory", "closed")
+}
+
+// Dialect is a family of header fields (rule RL117).
+type Dialect string
+
+// UnmarshalText takes one of the known dialects.
+func (d *Dialect) UnmarshalText(text []byte) error {
+	return oneOf((*string)(d), text, "draft", "split", "x", "x-github", "x-delta", "none")
+}
+
+// HeadersOn says which answers carry the limiter's fields (rule RL120).
+type HeadersOn string
+
+// UnmarshalText takes one of the three times.
+func (h *HeadersOn) UnmarshalText(text []byte) error {
+	return oneOf((*string)(h), text, "always", "denied", "never")
+}
+
+// RefusalStatus is the status of a refusal (rule RL115).
+type RefusalStatus int
+
+// UnmarshalText takes one of the three statuses.
+func (r *RefusalStatus) UnmarshalText(text []byte) error {
+	var status string
+	if err := oneOf(&status, text, "429", "420", "503"); err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(status)
+	*r = RefusalStatus(n)
+	return err
+}
+
+// RefusalBody is the body of a refusal (rule RL115).
+type RefusalBody string
+
+// UnmarshalText takes one of the two kinds.
+func (r *RefusalBody) UnmarshalText(text []byte) error {
+	return oneOf((*string)(r), text, "problem", "text")
+}
+
+// Sandbox says whose pages a browser sandboxes (rule Y10).
+type Sandbox string
+
+// UnmarshalText takes one of the three modes.
+func (s *Sandbox) UnmarshalText(text []byte) error {
+	return oneOf((*string)(s), text, "on", "project", "off")
+}
+
+// LogFormat is the form of messages.
+type LogFormat string
+
+// UnmarshalText takes one of the three forms.
+func (l *LogFormat) UnmarshalText(text []byte) error {
+	return oneOf((*string)(l), text, "auto", "text", "json")
+}
+
+// LogLevel is the least level of messages that are written.
+type LogLevel string
+
+// UnmarshalText takes one of the four levels.
+func (l *LogLevel) UnmarshalText(text []byte) error {
+	return oneOf((*string)(l), text, "debug", "info", "warn", "error")
+}
+
+// oneOf stores text when it is one of the known words, and names the nearest otherwise (rule C-5).
+func oneOf(target *string, text []byte, known ...string) error {
+	for _, word := range known {
+		if string(text) == word {
+			*target = word
+			return nil
+		}
+	}
+	if near := nearest(string(text), known); near != "" {
+		return fmt.Errorf("unknown value %q, did you mean %q?", text, near)
+	}
+	last := len(known) - 1
+	return errors.New("unknown value " + strconv.Quote(string(text)) + ": write " + strings.Join(known[:last], ", ") + " or " + known[last])
+}
+
+// nearest is the known name that is most likely meant, or "". Beside slips of the pen it finds a name that is written
+// out, or cut short: address for addr.
+func nearest(name string, known []string) string {
+	if near := mockbase.Suggest(name, known); near != "" {
+		return near
+	}
+	const shortest = 3
+	best, plain := "", squeezed(name)
+	for _, k := range known {
+		other := squeezed(k)
+		if len(other) >= shortest && len(plain) >= shortest && (strings.HasPrefix(plain, other) || strings.HasPrefix(other, plain)) && len(k) > len(best) {
+			best = k
+		}
+	}
+	return best
+}
+
+// squeezed drops doubled letters, case and what stands between words.
+func squeezed(name string) string {
+	var b strings.Builder
+	last := rune(0)
+	for _, c := range strings.ToLower(name) {
+		if c != last && c != '-' && c != '_' {
+			b.WriteRune(c)
+		}
+		last = c
+	}
+	return b.String()
+}
