@@ -30,12 +30,12 @@ type FaultProxy struct {
 
 	tb       testing.TB
 	ctx      context.Context //nolint:containedctx // the test's, for connections made after the constructor
-	upstream string
 	accepted atomic.Int64
 	pumps    sync.WaitGroup
 
 	mu       sync.Mutex
 	mode     proxyMode
+	upstream string
 	delay    time.Duration
 	listener net.Listener
 	links    map[*link]struct{}
@@ -88,6 +88,13 @@ func (p *FaultProxy) Refuse() {
 	p.tb.Helper()
 	p.enter(modeRefuse, 0)
 	p.cut(func(*link) bool { return true })
+}
+
+// Forward sends the connections that are made from now on to another server. Open ones keep theirs.
+func (p *FaultProxy) Forward(upstream string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.upstream = upstream
 }
 
 // Accepted returns how many connections have been accepted so far, in any mode.
@@ -145,7 +152,7 @@ func (p *FaultProxy) accept(l net.Listener) {
 func (p *FaultProxy) serve(client net.Conn) {
 	k := &link{client: client, closed: make(chan struct{})}
 	p.mu.Lock()
-	mode := p.mode
+	mode, upstream := p.mode, p.upstream
 	if mode == modePass || mode == modeBlackHole {
 		p.links[k] = struct{}{}
 	}
@@ -153,7 +160,7 @@ func (p *FaultProxy) serve(client net.Conn) {
 	defer p.drop(k)
 	switch mode {
 	case modePass:
-		server, err := dial(p.ctx, p.upstream, startPatience)
+		server, err := dial(p.ctx, upstream, startPatience)
 		if err != nil || !k.join(server) {
 			return
 		}

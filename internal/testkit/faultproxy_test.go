@@ -101,6 +101,25 @@ func TestFaultProxy_refuses(t *testing.T) {
 	}
 }
 
+func TestFaultProxy_forwards_new_connections_to_another_server(t *testing.T) {
+	t.Parallel()
+	first, second := testkit.StartRedis(t), testkit.StartRedis(t)
+	proxy := testkit.StartFaultProxy(t, first.Addr)
+	old := dial(t, proxy.Addr)
+	if !answersOn(t, old, late) {
+		t.Fatal("no answer through a passing proxy")
+	}
+	first.ResetCommandCalls()
+	second.ResetCommandCalls()
+	proxy.Forward(second.Addr)
+	if !answersOn(t, old, late) || !answers(t, proxy.Addr, late) {
+		t.Error("no answer")
+	}
+	if a, b := first.CommandCalls()["ping"], second.CommandCalls()["ping"]; a != 1 || b != 1 {
+		t.Errorf("the old connection's server ran %d and the new one's %d commands, want 1 each", a, b)
+	}
+}
+
 func TestFaultProxy_delays_answers_and_not_requests(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)

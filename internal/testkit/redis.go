@@ -36,7 +36,6 @@ type Redis struct {
 
 	tb   testing.TB
 	args []string
-	dir  string
 
 	mu    sync.Mutex
 	child *child
@@ -46,19 +45,29 @@ type Redis struct {
 // override them: StartRedis(t, "--maxmemory", "1"). The server ends with the test.
 func StartRedis(tb testing.TB, args ...string) *Redis {
 	tb.Helper()
+	return launch(tb, func(dir, port string) []string {
+		return append([]string{
+			"--port", port, "--bind", "127.0.0.1", "--dir", dir,
+			"--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", "",
+		}, args...)
+	})
+}
+
+// launch starts a redis-server with the arguments for its directory and port. A port that somebody else took meanwhile is
+// given up for another one.
+func launch(tb testing.TB, arguments func(dir, port string) []string) *Redis {
+	tb.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		tb.Fatalf("redis-server is missing: install it (Debian: apt-get install redis-server; macOS: brew install redis): %v", err)
 	}
-	r := &Redis{tb: tb, dir: tb.TempDir()}
+	r := &Redis{tb: tb}
 	tb.Cleanup(r.Kill)
+	dir := tb.TempDir()
 	for range 20 {
 		port := freePort(tb)
 		r.Addr = net.JoinHostPort("127.0.0.1", port)
-		r.args = append([]string{
-			program, "--port", port, "--bind", "127.0.0.1", "--dir", r.dir,
-			"--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", "",
-		}, args...)
+		r.args = append([]string{program}, arguments(dir, port)...)
 		if err = r.start(); err == nil {
 			return r
 		}
