@@ -7,6 +7,8 @@ type RateLimit struct {
 	// None is the text "none": it switches the project's default off.
 	None   bool
 	Limits []Limit
+	// List tells that the author wrote a list, for the pointers of errors.
+	List bool
 }
 
 // Limit is one simulated limit: a policy of its own, or a reference to a named one.

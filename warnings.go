@@ -1,5 +1,10 @@
 package mockbase
 
+import (
+	"strconv"
+	"strings"
+)
+
 // The codes of warnings (mock format, section 5). A warning never blocks.
 const (
 	// WarningTie marks a mock that another one of the same rank hides, or is hidden by.
@@ -15,3 +20,84 @@ const (
 	// WarningUnused marks a value that has no effect here.
 	WarningUnused Code = "unused"
 )
+
+// Warnings lists what in the mock alone deserves a second look: a body that is dropped, a template that is not rendered,
+// and responses without a default. The configuration may be nil. Pointers are relative to the mock, and places are not
+// known; see [Locate]. What needs other mocks, such as a tie, the engine finds.
+func (m *Mock) Warnings(c *Config) []FieldError {
+	var list []FieldError
+	hasDefault := m.Select != "" && m.Select != SelectRules
+	for i := range m.Responses {
+		r := &m.Responses[i]
+		hasDefault = hasDefault || r.When == nil
+		pointer := m.ResponsePointer(i)
+		list = append(list, r.dropped(pointer)...)
+		renders := c != nil && c.Defaults.Template
+		if r.Template != nil {
+			renders = *r.Template
+		}
+		if !renders {
+			list = append(list, r.unrendered(pointer)...)
+		}
+	}
+	if !hasDefault && len(m.Responses) > 0 {
+		list = append(list, FieldError{
+			Pointer: strings.TrimSuffix(m.ResponsePointer(0), "/0"), Code: WarningNoDefault,
+			Detail: "every response has a when: if none holds, the next mock is tried",
+		})
+	}
+	return list
+}
+
+// ResponsePointer is the JSON Pointer of a response, relative to the mock.
+func (m *Mock) ResponsePointer(i int) string {
+	if m.SingleResponse {
+		return "#/response"
+	}
+	return itemPointer("#/responses", i)
+}
+
+// dropped finds a body that HTTP does not allow beside the status (rule O2).
+func (r *Response) dropped(pointer string) []FieldError {
+	if r.Status != 204 && r.Status != 205 && r.Status != 304 || len(r.Body.Bytes) == 0 {
+		return nil
+	}
+	return []FieldError{{
+		Pointer: pointer + "/" + string(r.Body.Kind), Code: WarningBodyDropped,
+		Detail: "is not sent, as status " + strconv.Itoa(r.Status) + " has no body",
+	}}
+}
+
+// unrendered finds texts that look like templates in a response that is not rendered (rule P1).
+func (r *Response) unrendered(pointer string) []FieldError {
+	var list []FieldError
+	look := func(name string, texts ...string) {
+		for _, text := range texts {
+			if strings.Contains(text, "{{") {
+				list = append(list, FieldError{
+					Pointer: pointer + "/" + name, Code: WarningTemplateOff,
+					Detail: "holds {{ and is sent as it stands: set template: true to render it",
+				})
+				return
+			}
+		}
+	}
+	look("status", r.StatusTemplate)
+	for _, h := range r.Headers {
+		look("headers/"+escapeToken(h.Name), h.Values...)
+	}
+	if r.Body.Kind != BodyBase64 {
+		look(string(r.Body.Kind), string(r.Body.Bytes))
+	}
+	if r.Delay != nil {
+		look("delay", r.Delay.Template)
+	}
+	if r.Proxy != nil {
+		look("proxy/to", r.Proxy.To)
+	}
+	for i := range r.Webhooks {
+		w := &r.Webhooks[i]
+		look("webhooks/"+strconv.Itoa(i), w.URL, string(w.Body.Bytes))
+	}
+	return list
+}

@@ -1,0 +1,66 @@
+package mockbase
+
+import (
+	"math"
+	"time"
+)
+
+// decodeExpect reads what `mockbase verify` checks.
+func decodeExpect(at place) *Expect {
+	f := at.fields()
+	e := &Expect{
+		Calls:   decodeMember(f, "calls", decodeRange),
+		Backoff: decodeMember(f, "backoff", decodeBackoff),
+	}
+	f.Done()
+	f.needsAny("member")
+	return e
+}
+
+// decodeRange reads a number or its bounds.
+func decodeRange(at place) *Range {
+	if at.Kind == NodeNumber {
+		n, isWhole, fits := wholeNumber(at.Text)
+		if !isWhole || !fits || n < 0 {
+			at.fault(FieldRange, "must be a whole number of at least 0, found %s", at.Text)
+			return nil
+		}
+		value := int(n)
+		return &Range{Min: &value, Max: &value}
+	}
+	if at.Kind != NodeObject {
+		at.fault(FieldType, "must be a whole number or an object with min and max, found %s", at.describe())
+		return nil
+	}
+	f := at.fields()
+	r := &Range{Min: f.optionalInt("min", 0, math.MaxInt), Max: f.optionalInt("max", 0, math.MaxInt)}
+	f.Done()
+	f.needsAny("of min and max")
+	if r.Min != nil && r.Max != nil && *r.Min > *r.Max {
+		f.Fault("max", FieldRange, "must be at least the min of %d, found %d", *r.Min, *r.Max)
+	}
+	return r
+}
+
+// decodeBackoff reads the thresholds that a client's back-off is graded by.
+func decodeBackoff(at place) *ExpectBackoff {
+	f := at.fields()
+	b := &ExpectBackoff{}
+	if key, ok := f.at("key"); ok {
+		b.Keys = decodeLimitKeys(key)
+	}
+	unbounded := math.Inf(1)
+	b.Tolerance = optional[time.Duration](f.Duration, "tolerance")
+	b.MaxEarly = f.optionalInt("maxEarly", 0, math.MaxInt)
+	if b.MinGrowth = f.optionalFloat("minGrowth", 0, unbounded); b.MinGrowth != nil && *b.MinGrowth == 0 {
+		f.Fault("minGrowth", FieldRange, "must be above 0")
+	}
+	b.MinJitter = f.optionalFloat("minJitter", 0, unbounded)
+	b.MaxAttempts = f.optionalInt("maxAttempts", 1, math.MaxInt)
+	b.MaxHerd = f.optionalFloat("maxHerd", 0, 1)
+	b.MaxUnsafe = f.optionalInt("maxUnsafe", 0, math.MaxInt)
+	b.GiveUpAfter = optional[time.Duration](f.Duration, "giveUpAfter")
+	b.MinRejections = f.optionalInt("minRejections", 0, math.MaxInt)
+	f.Done()
+	return b
+}

@@ -1,0 +1,66 @@
+package mockbase
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Locate fills in the line and column of each fault whose pointer leads into the text, by reading the text again. It is
+// for faults that were found in a decoded definition. Faults that have a place keep it, and when the text cannot be read
+// nothing is filled in.
+func Locate(src []byte, f Format, fields []FieldError) []FieldError {
+	located := make([]FieldError, len(fields))
+	copy(located, fields)
+	root, err := parse(src, f, ParseLimits{}, &Faults{})
+	if err != nil {
+		return located
+	}
+	for i := range located {
+		if located[i].Line == 0 {
+			located[i] = locate(root, located[i])
+		}
+	}
+	return located
+}
+
+// locate fills in the place of the value that the fault's pointer leads to, or of the innermost object or list on the
+// way that is there.
+func locate(root *Node, fault FieldError) FieldError {
+	n := root
+	fault.Line, fault.Column = n.Line, n.Column
+	if fault.Pointer == "#" {
+		return fault
+	}
+	for token := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(fault.Pointer, "#"), "/"), "/") {
+		next := n.child(unescapeToken(token))
+		if next == nil {
+			break
+		}
+		n = next
+		if n.Line > 0 {
+			fault.Line, fault.Column = n.Line, n.Column
+		}
+	}
+	return fault
+}
+
+// child returns a member or an item, nil if there is none.
+func (n *Node) child(token string) *Node {
+	if n.Kind != NodeList {
+		return n.Find(token)
+	}
+	i, err := strconv.Atoi(token)
+	if err != nil || i < 0 || i >= len(n.Items) {
+		return nil
+	}
+	return n.Items[i]
+}
+
+// unescapeToken undoes what childPointer does to a name.
+func unescapeToken(token string) string {
+	if plain, err := url.PathUnescape(token); err == nil {
+		token = plain
+	}
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+}
