@@ -2,6 +2,7 @@ package mockbase
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -50,10 +51,8 @@ func decodeJSONMatch(f *Fields, b *BodyMatch) {
 
 // needs notes a member that means nothing without one of the others.
 func (f *Fields) needs(name string, others ...string) {
-	for _, other := range others {
-		if f.Has(other) {
-			return
-		}
+	if slices.ContainsFunc(others, f.Has) {
+		return
 	}
 	f.faults.Add(f.node, f.Pointer(others[0]), FieldRequired, "is missing: %s needs %s", name, alternatives(others))
 }

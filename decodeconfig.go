@@ -78,8 +78,8 @@ func decodeVariables(f *Fields, c *Config) {
 
 func validIdentifier(s string) bool {
 	for i := range len(s) {
-		letter := 'a' <= s[i]|0x20 && s[i]|0x20 <= 'z' || s[i] == '_'
-		if !letter && (i == 0 || s[i] < '0' || s[i] > '9') {
+		letter := letterByte(s[i]) || s[i] == '_'
+		if !letter && (i == 0 || !digitByte(s[i])) {
 			return false
 		}
 	}

@@ -157,7 +157,7 @@ func (w waitFields) lognormal(d *Delay) bool {
 	n := waitFields{f, w.longest}
 	d.Kind = DelayLognormal
 	hasMedian := n.wait("median", &d.Median)
-	if n.float("sigma", &d.Sigma, 0, maxSigma) && d.Sigma == 0 {
+	if n.float("sigma", &d.Sigma, maxSigma) && d.Sigma == 0 {
 		n.Fault("sigma", FieldRange, "must be above 0")
 	}
 	d.HasMax = n.wait("max", &d.Max)

@@ -52,12 +52,12 @@ func decodeBackoff(at place) *ExpectBackoff {
 	unbounded := math.Inf(1)
 	b.Tolerance = optional[time.Duration](f.Duration, "tolerance")
 	b.MaxEarly = f.optionalInt("maxEarly", 0, math.MaxInt)
-	if b.MinGrowth = f.optionalFloat("minGrowth", 0, unbounded); b.MinGrowth != nil && *b.MinGrowth == 0 {
+	if b.MinGrowth = f.optionalFloat("minGrowth", unbounded); b.MinGrowth != nil && *b.MinGrowth == 0 {
 		f.Fault("minGrowth", FieldRange, "must be above 0")
 	}
-	b.MinJitter = f.optionalFloat("minJitter", 0, unbounded)
+	b.MinJitter = f.optionalFloat("minJitter", unbounded)
 	b.MaxAttempts = f.optionalInt("maxAttempts", 1, math.MaxInt)
-	b.MaxHerd = f.optionalFloat("maxHerd", 0, 1)
+	b.MaxHerd = f.optionalFloat("maxHerd", 1)
 	b.MaxUnsafe = f.optionalInt("maxUnsafe", 0, math.MaxInt)
 	b.GiveUpAfter = optional[time.Duration](f.Duration, "giveUpAfter")
 	b.MinRejections = f.optionalInt("minRejections", 0, math.MaxInt)

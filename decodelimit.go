@@ -18,6 +18,8 @@ const (
 	maxLimits     = 5
 	maxDialects   = 3
 	maxLimitDelay = time.Minute
+	// defaultLease is the life of a place of concurrency whose owner died.
+	defaultLease = 5 * time.Minute
 )
 
 // decodeRateLimit reads none, one limit or several.
@@ -138,7 +140,7 @@ func decodePolicy(f *Fields, further ...string) LimitPolicy {
 	oneOf(f, "reset", &p.Reset, "seconds", "epoch", "epoch_ms", "http_date")
 	oneOf(f, "retryAfter", &p.RetryAfter, "seconds", "http_date", "none")
 	f.negated("showLimitedBy", &p.HideLimited)
-	p.WarnAt = f.optionalFloat("warnAt", 0, 1)
+	p.WarnAt = f.optionalFloat("warnAt", 1)
 	f.Int64("initialUsed", &p.InitialUsed, 0, math.MaxInt64)
 	var after string
 	p.AfterAuth = oneOf(f, "after", &after, "auth")
@@ -153,23 +155,15 @@ func decodePolicy(f *Fields, further ...string) LimitPolicy {
 
 // checkPolicy notes members that need or exclude others.
 func checkPolicy(f *Fields, p *LimitPolicy) {
-	meter := p.Algorithm == "token_bucket" || p.Algorithm == "leaky_bucket" || p.Algorithm == "gcra"
-	switch {
-	case p.Algorithm == "concurrency":
-		if !f.Has("window") {
-			// The life of a place whose owner died.
-			p.Window = maxDelay
-		}
-	case !f.Has("window") && !f.broken:
+	if p.Algorithm == "concurrency" && !f.Has("window") {
+		p.Window = defaultLease
+	}
+	if p.Algorithm != "concurrency" && !f.Has("window") && !f.broken {
 		f.faults.Add(f.node, f.Pointer("window"), FieldRequired, "is missing: only concurrency does without")
 	}
-	if f.Has("burst") && !meter {
-		f.Fault("burst", FieldConflict, "needs algorithm: token_bucket, leaky_bucket or gcra")
-	}
+	f.needsAlgorithm("burst", p.Algorithm, "token_bucket", "leaky_bucket", "gcra")
+	f.needsAlgorithm("align", p.Algorithm, "fixed_window")
 	if p.Algorithm != "fixed_window" {
-		if f.Has("align") {
-			f.Fault("align", FieldConflict, "needs algorithm: fixed_window")
-		}
 		p.Align = ""
 	}
 	if (p.Algorithm == "sliding_log" || p.Algorithm == "concurrency") && p.Limit > maxLogLimit {
@@ -177,6 +171,13 @@ func checkPolicy(f *Fields, p *LimitPolicy) {
 	}
 	if p.InitialUsed > p.Limit && f.Has("limit") {
 		f.Fault("initialUsed", FieldRange, "must be at most the limit of %d, found %d", p.Limit, p.InitialUsed)
+	}
+}
+
+// needsAlgorithm notes a member that other algorithms have.
+func (f *Fields) needsAlgorithm(name, algorithm string, algorithms ...string) {
+	if f.Has(name) && !slices.Contains(algorithms, algorithm) {
+		f.Fault(name, FieldConflict, "needs algorithm: %s", alternatives(algorithms))
 	}
 }
 

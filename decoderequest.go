@@ -132,7 +132,7 @@ func checkMethod(at place, method string) bool {
 func validToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if !slugByte(c|0x20) && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 || c > '~' {
+		if !wordByte(c) && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 || c > '~' {
 			return false
 		}
 	}
@@ -204,7 +204,7 @@ func checkHost(f *Fields, host string) bool {
 	return true
 }
 
-// regexp reads an RE2 expression of at most most characters (rule K2).
+// regexp reads an RE2 expression of a bounded number of characters (rule K2).
 func (f *Fields) regexp(name string, to *string, most int) bool {
 	if !f.short(name, to, most) {
 		return false

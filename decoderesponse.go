@@ -274,7 +274,7 @@ func decodeRetries(at place) Retries {
 	f.Int("max", &r.Max, 0, maxRetries)
 	f.Duration("backoff", &r.Backoff)
 	f.Duration("maxBackoff", &r.MaxBackoff)
-	f.float("jitter", &r.Jitter, 0, 1)
+	f.float("jitter", &r.Jitter, 1)
 	f.Required("max")
 	f.Done()
 	return r

@@ -53,7 +53,7 @@ func decodeFault(at place) *Fault {
 	f := at.fields()
 	oneOf(f, "kind", &fault.Kind, append(kinds, "raw")...)
 	fault.AfterBytes = f.optionalInt64("afterBytes", 0, math.MaxInt64)
-	fault.Probability = f.optionalFloat("probability", 0, 1)
+	fault.Probability = f.optionalFloat("probability", 1)
 	f.Duration("for", &fault.For)
 	f.base64("raw", &fault.Raw)
 	f.Required("kind")

@@ -49,7 +49,7 @@ func durationTerm(s string) (value time.Duration, rest string, ok bool) {
 	if err != nil {
 		return -1, rest, true
 	}
-	high, low := bits.Mul64(n, uint64(unit))
+	high, low := bits.Mul64(n, unit)
 	low, carry := bits.Add64(low, fractionOf(fraction, unit), 0)
 	if high+carry > 0 || low > 1<<63-1 {
 		return -1, rest, true
@@ -57,8 +57,8 @@ func durationTerm(s string) (value time.Duration, rest string, ok bool) {
 	return time.Duration(low), rest, true
 }
 
-// fractionOf returns the nanoseconds of 0.digits of a unit.
-func fractionOf(digits string, unit time.Duration) uint64 {
+// fractionOf returns the nanoseconds of 0.digits of a unit, which is in nanoseconds too.
+func fractionOf(digits string, unit uint64) uint64 {
 	// Eighteen digits are exact below a nanosecond for every unit, and fit.
 	digits = digits[:min(len(digits), 18)]
 	if digits == "" {
@@ -72,31 +72,31 @@ func fractionOf(digits string, unit time.Duration) uint64 {
 	for range digits {
 		scale *= 10
 	}
-	high, low := bits.Mul64(n, uint64(unit))
+	high, low := bits.Mul64(n, unit)
 	quotient, _ := bits.Div64(high, low, scale)
 	return quotient
 }
 
 func leadingDigits(s string) (digits, rest string) {
 	i := 0
-	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
+	for i < len(s) && digitByte(s[i]) {
 		i++
 	}
 	return s[:i], s[i:]
 }
 
-func leadingUnit(s string) (unit time.Duration, rest string) {
+func leadingUnit(s string) (unit uint64, rest string) {
 	switch {
 	case strings.HasPrefix(s, "ms"):
-		return time.Millisecond, s[2:]
+		return uint64(time.Millisecond), s[2:]
 	case strings.HasPrefix(s, "s"):
-		return time.Second, s[1:]
+		return uint64(time.Second), s[1:]
 	case strings.HasPrefix(s, "m"):
-		return time.Minute, s[1:]
+		return uint64(time.Minute), s[1:]
 	case strings.HasPrefix(s, "h"):
-		return time.Hour, s[1:]
+		return uint64(time.Hour), s[1:]
 	case strings.HasPrefix(s, "d"):
-		return day, s[1:]
+		return uint64(day), s[1:]
 	}
 	return 0, s
 }

@@ -74,27 +74,30 @@ func yamlStyle(s string) yaml.Style {
 // plainYAML tells whether a text needs no quotes: it cannot be taken for a number, a time, a boolean or the like by any
 // reader, nor for a part of the notation.
 func plainYAML(s string) bool {
-	const inside = "-._/+@()$,;=~^<>!?*&%'{}[]:"
-	if s == "" || s[len(s)-1] == ' ' || s[len(s)-1] == ':' || strings.Contains(s, ": ") || len(s) > 200 {
+	const longest = 200
+	if s == "" || len(s) > longest || strings.Contains(s, ": ") || strings.HasSuffix(s, ":") || strings.HasSuffix(s, " ") {
 		return false
 	}
 	for i := range len(s) {
-		c := s[i]
-		isLetter := 'a' <= c|0x20 && c|0x20 <= 'z'
-		isDigit := '0' <= c && c <= '9'
-		if !isLetter && !isDigit && (c != ' ' || i == 0) && strings.IndexByte(inside, c) < 0 {
+		if !plainByte(s[i]) {
 			return false
 		}
 	}
 	switch first := s[0]; {
-	case '0' <= first && first <= '9':
+	case digitByte(first):
 		_, err := ParseDuration(s)
 		return err == nil || strings.Contains(s, "/")
-	case 'a' <= first|0x20 && first|0x20 <= 'z':
+	case wordByte(first):
 		return !yamlWord(s)
 	default:
-		return first == '/' || first == '$' && len(s) > 1
+		return first == '/' || strings.HasPrefix(s, "$.")
 	}
+}
+
+// plainByte tells whether a character means nothing in YAML when it does not come first. The number sign does, after a
+// blank.
+func plainByte(c byte) bool {
+	return wordByte(c) || strings.IndexByte(" -._/+@()$,;=~^<>!?*&%'{}[]:", c) >= 0
 }
 
 // yamlWord tells whether some version of YAML takes a word for a boolean or null.

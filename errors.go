@@ -16,7 +16,7 @@ const (
 	CodeInvalidParameter     Code = "invalid-parameter"
 	CodeInvalidCursor        Code = "invalid-cursor"
 	CodeUnauthenticated      Code = "unauthenticated"
-	CodeInvalidCredentials   Code = "invalid-credentials"
+	CodeInvalidCredentials   Code = "invalid-credentials" //nolint:gosec // The name of an error, not a credential.
 	CodeTokenExpired         Code = "token-expired"
 	CodeTokenRevoked         Code = "token-revoked"
 	CodeRefreshReused        Code = "refresh-reused"

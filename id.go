@@ -21,7 +21,7 @@ const (
 // NewID makes an opaque prefixed ULID for an object made at now. Ids made later sort later, to the millisecond.
 func NewID(prefix string, now time.Time) string {
 	var entropy [10]byte
-	rand.Read(entropy[:]) //nolint:errcheck // crypto/rand.Read never fails (it ends the process instead)
+	rand.Read(entropy[:]) // It never fails: without entropy the process ends.
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Timestamp(now))
 	_ = id.SetEntropy(entropy[:])

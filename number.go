@@ -58,10 +58,8 @@ func decimalOf(text string) (digits string, exponent int64) {
 
 // between describes bounds in a message.
 func between(low, high int64) string {
-	switch {
-	case high == math.MaxInt64 || high == math.MaxInt:
+	if high == math.MaxInt64 {
 		return "at least " + strconv.FormatInt(low, 10)
-	default:
-		return "from " + strconv.FormatInt(low, 10) + " to " + strconv.FormatInt(high, 10)
 	}
+	return "from " + strconv.FormatInt(low, 10) + " to " + strconv.FormatInt(high, 10)
 }

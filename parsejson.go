@@ -80,7 +80,7 @@ func (p *jsonParser) found() string {
 
 func leadingWord(s string) string {
 	i := 0
-	for i < len(s) && i < 20 && (slugByte(s[i]|0x20) || s[i] == '_') {
+	for i < len(s) && i < 20 && (wordByte(s[i]) || s[i] == '_') {
 		i++
 	}
 	return s[:i]
@@ -147,7 +147,7 @@ func (p *jsonParser) value(pointer string) (*Node, *Error) {
 		var err *Error
 		n.Text, err = p.string()
 		return n, err
-	case c == '-' || '0' <= c && c <= '9':
+	case c == '-' || digitByte(c):
 		n := p.node(NodeNumber)
 		var err *Error
 		n.Text, err = p.number()
@@ -268,7 +268,7 @@ func (p *jsonParser) number() (string, *Error) {
 	start := p.pos
 	size, ok := scanNumber(p.text[start:])
 	p.pos += size
-	if next := p.peek(); !ok || next == '.' || slugByte(next|0x20) || next == '_' || next == '+' || next == '-' {
+	if next := p.peek(); !ok || next == '.' || wordByte(next) || next == '_' || next == '+' || next == '-' {
 		p.pos = start
 		return "", p.fault(start, FieldSyntax, "%s is no JSON number", quote(leadingNumber(p.text[start:])))
 	}
@@ -307,7 +307,7 @@ func scanNumber(s string) (size int, ok bool) {
 // leadingNumber is what somebody may have taken for a number.
 func leadingNumber(s string) string {
 	i := 0
-	for i < len(s) && i < 40 && (slugByte(s[i]|0x20) || strings.IndexByte("+-._", s[i]) >= 0) {
+	for i < len(s) && i < 40 && (wordByte(s[i]) || strings.IndexByte("+-._", s[i]) >= 0) {
 		i++
 	}
 	return s[:i]
@@ -326,6 +326,11 @@ func (p *jsonParser) string() (string, *Error) {
 		p.pos = end + 1
 		return plain, nil
 	}
+	return p.longString(start)
+}
+
+// longString reads a text that holds escapes, or is wrong.
+func (p *jsonParser) longString(start int) (string, *Error) {
 	var b strings.Builder
 	for p.pos < len(p.text) {
 		switch c := p.text[p.pos]; {

@@ -40,8 +40,8 @@ type pathParser struct {
 	hasRest  bool
 }
 
-// fault makes an error at a byte offset.
-func (p *pathParser) fault(at int, fix, format string, args ...any) error {
+// pathFault makes an error at a byte offset.
+func pathFault(at int, fix, format string, args ...any) error {
 	return &PathError{Column: at + 1, Reason: fmt.Sprintf(format, args...), Fix: fix}
 }
 
@@ -60,7 +60,7 @@ func (p *pathParser) segment() error {
 			return err
 		}
 		if len(parts) > 0 && part.Name != "" && parts[len(parts)-1].Name != "" {
-			return p.fault(at, "write a literal character between them",
+			return pathFault(at, "write a literal character between them",
 				"the parameters {%s} and {%s} have nothing between them", parts[len(parts)-1].Name, part.Name)
 		}
 		parts = append(parts, part)
@@ -77,13 +77,13 @@ func (p *pathParser) stars(start, end int) error {
 	case 2:
 		return p.addRest(start, PathPart{})
 	default:
-		return p.fault(start, "write * for one segment or ** for any number", "%s means nothing", p.text[start:end])
+		return pathFault(start, "write * for one segment or ** for any number", "%s means nothing", p.text[start:end])
 	}
 }
 
 func (p *pathParser) addRest(at int, part PathPart) error {
 	if p.hasRest {
-		return p.fault(at, "keep one of them", "a path has at most one ** or {name...}")
+		return pathFault(at, "keep one of them", "a path has at most one ** or {name...}")
 	}
 	p.hasRest = true
 	p.segments = append(p.segments, PathSegment{Kind: SegmentRest, Parts: []PathPart{part}})
@@ -101,13 +101,13 @@ func (p *pathParser) addSegment(start int, parts []PathPart) error {
 	for _, part := range parts {
 		if name, isRest := strings.CutSuffix(part.Name, "..."); isRest {
 			if len(parts) > 1 {
-				return p.fault(start, "give it a segment of its own", "{%s} shares its segment with other text", part.Name)
+				return pathFault(start, "give it a segment of its own", "{%s} shares its segment with other text", part.Name)
 			}
 			return p.addRest(start, PathPart{Name: name})
 		}
 	}
 	if kind == SegmentLiteral && (parts[0].Literal == "." || parts[0].Literal == "..") {
-		return p.fault(start, "write the path without it",
+		return pathFault(start, "write the path without it",
 			"the segment %s never matches, because requests are matched with such segments resolved", quote(parts[0].Literal))
 	}
 	p.segments = append(p.segments, PathSegment{Kind: kind, Parts: parts})
@@ -155,20 +155,20 @@ func (p *pathParser) part() (PathPart, error) {
 func (p *pathParser) literalByte(rest string) (c byte, size int, err error) {
 	switch rest[0] {
 	case '}':
-		return 0, 0, p.fault(p.pos, "write }} for a literal brace", "} closes nothing")
+		return 0, 0, pathFault(p.pos, "write }} for a literal brace", "} closes nothing")
 	case '?':
-		return 0, 0, p.fault(p.pos, "move the part behind ? to query", "a path holds no query")
+		return 0, 0, pathFault(p.pos, "move the part behind ? to query", "a path holds no query")
 	case '#':
-		return 0, 0, p.fault(p.pos, "write %23 for a literal #", "a path holds no fragment, as clients never send one")
+		return 0, 0, pathFault(p.pos, "write %23 for a literal #", "a path holds no fragment, as clients never send one")
 	case '*':
-		return 0, 0, p.fault(p.pos, "write {name} for a part of a segment, or %2A for a literal star", "* stands for a whole segment only")
+		return 0, 0, pathFault(p.pos, "write {name} for a part of a segment, or %2A for a literal star", "* stands for a whole segment only")
 	case '%':
 		high, low := byte(0xff), byte(0xff)
 		if len(rest) >= 3 {
 			high, low = unhex(rest[1]), unhex(rest[2])
 		}
 		if high > 15 || low > 15 {
-			return 0, 0, p.fault(p.pos, "write %25 for a literal percent sign", "%% is not followed by two hexadecimal digits")
+			return 0, 0, pathFault(p.pos, "write %25 for a literal percent sign", "%% is not followed by two hexadecimal digits")
 		}
 		return high<<4 | low, 3, nil
 	}
@@ -198,20 +198,20 @@ func (p *pathParser) parameter() (PathPart, error) {
 	name, pattern, constrained := strings.Cut(p.text[start+1:end], ":")
 	plain, isRest := strings.CutSuffix(name, "...")
 	if !validParameterName(plain) {
-		return PathPart{}, p.fault(start+1, "begin with a letter, a digit or _, and go on with those, . or -",
+		return PathPart{}, pathFault(start+1, "begin with a letter, a digit or _, and go on with those, . or -",
 			"%s is no parameter name", quote(plain))
 	}
 	if slices.Contains(p.names, plain) {
-		return PathPart{}, p.fault(start, "rename one of them", "the parameter {%s} is there twice", plain)
+		return PathPart{}, pathFault(start, "rename one of them", "the parameter {%s} is there twice", plain)
 	}
 	p.names = append(p.names, plain)
 	if !constrained {
 		return PathPart{Name: name}, nil
 	}
 	if isRest {
-		return PathPart{}, p.fault(start, "write {"+name+"}", "{%s} takes no pattern", name)
+		return PathPart{}, pathFault(start, "write {"+name+"}", "{%s} takes no pattern", name)
 	}
-	return PathPart{Name: name, Pattern: pattern}, p.checkConstraint(start+len(name)+2, pattern)
+	return PathPart{Name: name, Pattern: pattern}, checkConstraint(start+len(name)+2, pattern)
 }
 
 // closingBrace finds the end of the parameter that begins at start. A pattern may hold pairs of braces, such as \d{3}.
@@ -221,7 +221,7 @@ func (p *pathParser) closingBrace(start int) (int, error) {
 		switch p.text[i] {
 		case '{':
 			if depth++; depth > 2 {
-				return 0, p.fault(i, "write \\x7B for a literal brace", "braces in a pattern do not nest")
+				return 0, pathFault(i, "write \\x7B for a literal brace", "braces in a pattern do not nest")
 			}
 		case '}':
 			if depth--; depth == 0 {
@@ -229,18 +229,18 @@ func (p *pathParser) closingBrace(start int) (int, error) {
 			}
 		}
 	}
-	return 0, p.fault(start, "close it with }, or write {{ for a literal brace", "{ is never closed")
+	return 0, pathFault(start, "close it with }, or write {{ for a literal brace", "{ is never closed")
 }
 
-func (p *pathParser) checkConstraint(at int, pattern string) error {
+func checkConstraint(at int, pattern string) error {
 	switch {
 	case pattern == "":
-		return p.fault(at, "leave the colon out", "the pattern is empty")
+		return pathFault(at, "leave the colon out", "the pattern is empty")
 	case utf8.RuneCountInString(pattern) > maxPathConstraint:
-		return p.fault(at, "", "the pattern is longer than %d characters", maxPathConstraint)
+		return pathFault(at, "", "the pattern is longer than %d characters", maxPathConstraint)
 	}
 	if reason, offset := checkRegexp(pattern); reason != "" {
-		return p.fault(at+offset, "", "%s", reason)
+		return pathFault(at+offset, "", "%s", reason)
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func validParameterName(name string) bool {
 		return false
 	}
 	for i := range len(name) {
-		letter := 'a' <= name[i]|0x20 && name[i]|0x20 <= 'z' || '0' <= name[i] && name[i] <= '9' || name[i] == '_'
+		letter := wordByte(name[i]) || name[i] == '_'
 		if !letter && (i == 0 || name[i] != '-' && name[i] != '.') {
 			return false
 		}

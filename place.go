@@ -147,17 +147,17 @@ func (f *Fields) optionalInt64(name string, low, high int64) *int64 {
 	return optional(func(name string, to *int64) bool { return f.Int64(name, to, low, high) }, name)
 }
 
-// float reads a number from low to high.
-func (f *Fields) float(name string, to *float64, low, high float64) bool {
+// float reads a number from 0 to high.
+func (f *Fields) float(name string, to *float64, high float64) bool {
 	var text json.Number
 	if !f.Number(name, &text) {
 		return false
 	}
 	value, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || value < low || value > high {
-		bounds := "at least " + strconv.FormatFloat(low, 'g', -1, 64)
+	if err != nil || value < 0 || value > high {
+		bounds := "at least 0"
 		if !math.IsInf(high, 1) {
-			bounds = "from " + strconv.FormatFloat(low, 'g', -1, 64) + " to " + strconv.FormatFloat(high, 'g', -1, 64)
+			bounds = "from 0 to " + strconv.FormatFloat(high, 'g', -1, 64)
 		}
 		f.Fault(name, FieldRange, "must be %s, found %s", bounds, text)
 		return false
@@ -166,8 +166,8 @@ func (f *Fields) float(name string, to *float64, low, high float64) bool {
 	return true
 }
 
-func (f *Fields) optionalFloat(name string, low, high float64) *float64 {
-	return optional(func(name string, to *float64) bool { return f.float(name, to, low, high) }, name)
+func (f *Fields) optionalFloat(name string, high float64) *float64 {
+	return optional(func(name string, to *float64) bool { return f.float(name, to, high) }, name)
 }
 
 // negated reads a boolean whose default is true into one whose zero value is false.
@@ -190,7 +190,7 @@ func (f *Fields) filled(name string, to *string) bool {
 	return true
 }
 
-// short reads a text of at most most characters.
+// short reads a text of a bounded number of characters.
 func (f *Fields) short(name string, to *string, most int) bool {
 	if !f.Text(name, to) {
 		return false
@@ -203,11 +203,10 @@ func (f *Fields) short(name string, to *string, most int) bool {
 }
 
 // slug reads a name.
-func (f *Fields) slug(name string, to *string) bool {
-	if !f.Text(name, to) {
-		return false
+func (f *Fields) slug(name string, to *string) {
+	if f.Text(name, to) {
+		place{f.node.Find(name), f.Pointer(name), f.faults}.checkSlug(*to)
 	}
-	return place{f.node.Find(name), f.Pointer(name), f.faults}.checkSlug(*to)
 }
 
 // checkSlug notes a name that is no slug.

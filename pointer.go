@@ -9,7 +9,7 @@ import (
 // the characters that a URI fragment cannot hold (section 6).
 func childPointer(pointer, name string) string {
 	for i := range len(name) {
-		if !slugByte(name[i]) && (name[i] < 'A' || name[i] > 'Z') {
+		if !wordByte(name[i]) {
 			return pointer + "/" + escapeToken(name)
 		}
 	}
@@ -26,7 +26,7 @@ func escapeToken(name string) string {
 			b.WriteString("~0")
 		case c == '/':
 			b.WriteString("~1")
-		case slugByte(c), 'A' <= c && c <= 'Z', strings.IndexByte(plain, c) >= 0:
+		case wordByte(c), strings.IndexByte(plain, c) >= 0:
 			b.WriteByte(c)
 		default:
 			const hex = "0123456789ABCDEF"

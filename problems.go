@@ -3,6 +3,7 @@ package mockbase
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -18,19 +19,12 @@ type ProblemPage struct {
 
 // Problems lists every code, in the order of the documentation.
 func Problems() []ProblemPage {
-	return slicesOf(accessProblems, requestProblems, stateProblems, serverProblems, fieldProblems, warningProblems)
+	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(),
+		serverProblems(), fieldProblems(), warningProblems())
 }
 
-func slicesOf(parts ...func() []ProblemPage) []ProblemPage {
-	var all []ProblemPage
-	for _, part := range parts {
-		all = append(all, part()...)
-	}
-	return all
-}
-
-// requestProblems are requests that cannot be understood or are too large.
-func requestProblems() []ProblemPage {
+// textProblems are requests that cannot be read or are too large.
+func textProblems() []ProblemPage {
 	return []ProblemPage{
 		{
 			CodeMalformedBody, http.StatusBadRequest, "The body cannot be read",
@@ -52,6 +46,12 @@ func requestProblems() []ProblemPage {
 			"A request to a mock is no valid HTTP: a percent sign without two digits behind it in the path, for example.",
 			"Look at the bytes that the client sends; a library that builds addresses out of parts escapes them.",
 		},
+	}
+}
+
+// requestProblems are requests that can be read and cannot be answered as they are.
+func requestProblems() []ProblemPage {
+	return []ProblemPage{
 		{
 			CodeNotAcceptable, http.StatusNotAcceptable, "No such media type here",
 			"The Accept header asks for a media type that the endpoint cannot give.",
@@ -105,8 +105,8 @@ func requestProblems() []ProblemPage {
 	}
 }
 
-// accessProblems are about who may do what.
-func accessProblems() []ProblemPage {
+// signInProblems are about who calls.
+func signInProblems() []ProblemPage {
 	return []ProblemPage{
 		{
 			CodeUnauthenticated, http.StatusUnauthorized, "Who are you?",
@@ -133,6 +133,12 @@ func accessProblems() []ProblemPage {
 			"A refresh token works once. As somebody else may have used it, the whole sign-in has ended.",
 			"Sign in again. If it happens often, two programs share one token: give each its own.",
 		},
+	}
+}
+
+// accessProblems are about who may do what.
+func accessProblems() []ProblemPage {
+	return []ProblemPage{
 		{
 			CodeForbidden, http.StatusForbidden, "You may not do this",
 			"Your role here does not allow the call.",

@@ -23,9 +23,14 @@ func ValidSlug(s string) bool {
 	return true
 }
 
-func slugByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
-}
+func slugByte(c byte) bool { return 'a' <= c && c <= 'z' || digitByte(c) }
+
+func digitByte(c byte) bool { return '0' <= c && c <= '9' }
+
+func letterByte(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// wordByte tells whether c is an ASCII letter or digit.
+func wordByte(c byte) bool { return letterByte(c) || digitByte(c) }
 
 // DefaultMockName makes the name of a mock whose author gave none, from its method and path: get-users-id for GET
 // /users/{id} (mock format, section 4). A parameter counts with its name alone. The result is a valid slug; two mocks

@@ -1,6 +1,9 @@
 package mockbase
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxDistance is the most edits between a wrong name and a suggestion (mock format, section 5).
 const maxDistance = 2
@@ -31,11 +34,9 @@ func Suggest(name string, known []string) string {
 
 // translated looks name up among the words of other tools and returns the first meaning that is known here.
 func translated(name string, known []string) string {
-	for _, meaning := range strings.Fields(foreignName(name)) {
-		for _, k := range known {
-			if meaning == k {
-				return k
-			}
+	for _, meaning := range foreignMeanings(name) {
+		if slices.Contains(known, meaning) {
+			return meaning
 		}
 	}
 	return ""
@@ -75,80 +76,50 @@ func editCost(a, b string, before, last, row []int) int {
 	return best
 }
 
-// foreignName holds what other mock servers and specifications call our fields. Several meanings are separated by
-// blanks; which one holds is a matter of where the name stands.
-func foreignName(name string) string {
-	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name)) {
-	case "urlpath", "urlpathtemplate", "uri", "url", "endpoint", "route", "pathname":
-		return "path url"
-	case "urlpathpattern", "urlpattern", "pathregex", "pathpattern":
-		return "pathMatches"
-	case "verb", "methods", "httpmethod":
-		return "method"
-	case "queryparameters", "queryparams", "querystring", "params", "parameters", "queries":
-		return "query"
-	case "header", "httpheaders", "responseheaders":
-		return "headers"
-	case "bodypatterns", "payload", "requestbody", "data", "content":
-		return "body json text"
-	case "body", "jsonbody", "responsebody":
-		return "json body"
-	case "bodyfilename", "bodyfile", "filename":
-		return "file filename"
-	case "base64body", "binary", "bytes":
-		return "base64"
-	case "string", "plain", "html":
-		return "text"
-	case "statuscode", "code", "httpstatus", "responsecode":
-		return "status"
-	default:
-		return foreignBehaviour(name)
-	}
-}
+// foreignNames holds what other mock servers and specifications call our fields, in lower case without - and _. Behind
+// the equals sign stands what they mean here; which of several holds is a matter of where the name stands.
+const foreignNames = `
+urlpath urlpathtemplate uri url endpoint route pathname = path url
+urlpathpattern urlpattern pathregex pathpattern = pathMatches
+verb methods httpmethod = method
+queryparameters queryparams querystring params parameters queries = query
+header httpheaders responseheaders = headers
+bodypatterns payload requestbody data content = body json text
+body jsonbody responsebody = json body
+bodyfilename bodyfile filename = file filename
+base64body binary bytes = base64
+string plain html = text
+statuscode code httpstatus responsecode = status
+fixeddelaymilliseconds delaydistribution latency delayms wait sleep = delay after
+scenarioname = scenario
+requiredscenariostate requiredstate states = state
+newscenariostate newstate nextstate = setState
+equalto eq equal is const = equals
+equaltojson = json
+matchesjsonpath = jsonPath
+matchesxpath = xpath
+equaltoxml = xml
+regex pattern regexp match = matches
+caseinsensitive = ignoreCase
+absent present exist = exists
+disabled active = enabled
+rules condition conditions = when
+stubs mappings expectations routes = mocks
+redirect forward target = proxy to
+ratelimiting throttle = rateLimit
+callbacks postserveactions hooks = webhooks
+requests max = limit
+per period interval duration = window
+`
 
-// foreignBehaviour is the part of foreignName about conditions and behaviour.
-func foreignBehaviour(name string) string {
-	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name)) {
-	case "fixeddelaymilliseconds", "delaydistribution", "latency", "delayms", "wait", "sleep":
-		return "delay after"
-	case "scenarioname":
-		return "scenario"
-	case "requiredscenariostate", "requiredstate", "states":
-		return "state"
-	case "newscenariostate", "newstate", "nextstate":
-		return "setState"
-	case "equalto", "eq", "equal", "is", "const":
-		return "equals"
-	case "equaltojson":
-		return "json"
-	case "matchesjsonpath":
-		return "jsonPath"
-	case "matchesxpath":
-		return "xpath"
-	case "equaltoxml":
-		return "xml"
-	case "regex", "pattern", "regexp", "match":
-		return "matches"
-	case "caseinsensitive":
-		return "ignoreCase"
-	case "absent", "present", "exist":
-		return "exists"
-	case "disabled", "active":
-		return "enabled"
-	case "rules", "condition", "conditions":
-		return "when"
-	case "stubs", "mappings", "expectations", "routes":
-		return "mocks"
-	case "redirect", "forward", "target":
-		return "proxy to"
-	case "ratelimiting", "throttle":
-		return "rateLimit"
-	case "callbacks", "postserveactions", "hooks":
-		return "webhooks"
-	case "requests", "max":
-		return "limit"
-	case "per", "period", "interval", "duration":
-		return "window"
+// foreignMeanings returns what a name of another tool means here.
+func foreignMeanings(name string) []string {
+	name = strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+	for line := range strings.Lines(foreignNames) {
+		names, meanings, _ := strings.Cut(line, " = ")
+		if slices.Contains(strings.Fields(names), name) {
+			return strings.Fields(meanings)
+		}
 	}
-	return ""
+	return nil
 }

@@ -34,7 +34,7 @@ func parseYAML(src []byte, lim ParseLimits, faults *Faults) (*Node, error) {
 	if err != nil {
 		return nil, yamlSyntaxError(src, err)
 	}
-	return nil, r.fault(second, FieldSyntax, "a second document begins here: put each into a file of its own")
+	return nil, yamlFault(second, FieldSyntax, "a second document begins here: put each into a file of its own")
 }
 
 // nextDocument reads one document of the stream. The library promises no error for its own bugs but a panic, which must
@@ -51,21 +51,20 @@ func nextDocument(decoder *yaml.Decoder) (document *yaml.Node, err error) {
 
 // checkYAMLText refuses what the library would read without bounds, or refuse without a place.
 func checkYAMLText(src []byte, lim ParseLimits) error {
-	values := 0
-	for i, c := range src {
-		switch {
-		case c < ' ' && c != '\n' && c != '\r' && c != '\t', c == 0x7f:
-			line, column := placeOf(src, i)
-			return malformed(FieldError{
-				Pointer: "#", Code: FieldSyntax, Line: line, Column: column,
-				Detail: fmt.Sprintf("the control character %U cannot stand here: write it as an escape in double quotes", c),
-			})
-		case c == ',' || c == '[' || c == '{' || c == '?' || c == '-' || c == ':' || c == '\n':
-			values++
-		}
+	isControl := func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f }
+	if i := bytes.IndexFunc(src, isControl); i >= 0 {
+		line, column := placeOf(src, i)
+		return malformed(FieldError{
+			Pointer: "#", Code: FieldSyntax, Line: line, Column: column,
+			Detail: fmt.Sprintf("the control character %U cannot stand here: write it as an escape in double quotes", src[i]),
+		})
 	}
 	// Each value of a document needs one of these characters. The library builds all values before we see the first, at
 	// some 300 bytes each.
+	values := 0
+	for _, c := range []byte(",[{?-:\n") {
+		values += bytes.Count(src, []byte{c})
+	}
 	if values > 2*lim.Values {
 		return malformed(FieldError{
 			Pointer: "#", Code: FieldLimit, Detail: fmt.Sprintf("the text has more than %d values", lim.Values),
@@ -85,7 +84,7 @@ type yamlReader struct {
 	expanding, expanded int
 }
 
-func (r *yamlReader) fault(at *yaml.Node, code Code, format string, args ...any) *Error {
+func yamlFault(at *yaml.Node, code Code, format string, args ...any) *Error {
 	return malformed(FieldError{
 		Pointer: "#", Code: code, Detail: fmt.Sprintf(format, args...), Line: at.Line, Column: at.Column,
 	})
@@ -93,10 +92,10 @@ func (r *yamlReader) fault(at *yaml.Node, code Code, format string, args ...any)
 
 func (r *yamlReader) value(y *yaml.Node, pointer string) (*Node, *Error) {
 	if r.values++; r.values > r.lim.Values {
-		return nil, r.fault(y, FieldLimit, "the text has more than %d values", r.lim.Values)
+		return nil, yamlFault(y, FieldLimit, "the text has more than %d values", r.lim.Values)
 	}
 	if r.depth++; r.depth > r.lim.Depth+1 {
-		return nil, r.fault(y, FieldLimit, "more than %d objects and lists inside one another", r.lim.Depth)
+		return nil, yamlFault(y, FieldLimit, "more than %d objects and lists inside one another", r.lim.Depth)
 	}
 	defer func() { r.depth-- }()
 	if y.Anchor != "" {
@@ -117,10 +116,10 @@ func (r *yamlReader) value(y *yaml.Node, pointer string) (*Node, *Error) {
 
 func (r *yamlReader) alias(y *yaml.Node, pointer string) (*Node, *Error) {
 	if r.aliases++; r.aliases > r.lim.Aliases {
-		return nil, r.fault(y, FieldLimit, "more than %d aliases are expanded", r.lim.Aliases)
+		return nil, yamlFault(y, FieldLimit, "more than %d aliases are expanded", r.lim.Aliases)
 	}
 	if r.open[y.Alias] {
-		return nil, r.fault(y, FieldSyntax, "the alias *%s stands inside the value that it means", y.Value)
+		return nil, yamlFault(y, FieldSyntax, "the alias *%s stands inside the value that it means", y.Value)
 	}
 	r.expanding++
 	// The alias itself is no level of the document.
@@ -137,20 +136,20 @@ func (r *yamlReader) count(y *yaml.Node) *Error {
 		return nil
 	}
 	if r.expanded += len(y.Value); r.expanded > r.lim.Bytes {
-		return r.fault(y, FieldLimit, "aliases expand to more than %d bytes", r.lim.Bytes)
+		return yamlFault(y, FieldLimit, "aliases expand to more than %d bytes", r.lim.Bytes)
 	}
 	return nil
 }
 
-func (r *yamlReader) node(y *yaml.Node, kind NodeKind, text string) *Node {
+func yamlValue(y *yaml.Node, kind NodeKind, text string) *Node {
 	return &Node{Kind: kind, Text: text, Line: y.Line, Column: y.Column}
 }
 
 func (r *yamlReader) sequence(y *yaml.Node, pointer string) (*Node, *Error) {
 	if y.Style&yaml.TaggedStyle != 0 && y.Tag != "!!seq" {
-		return nil, r.fault(y, FieldSyntax, "the tag %s is not supported", quote(y.Tag))
+		return nil, yamlFault(y, FieldSyntax, "the tag %s is not supported", quote(y.Tag))
 	}
-	n := r.node(y, NodeList, "")
+	n := yamlValue(y, NodeList, "")
 	n.Items = make([]*Node, 0, len(y.Content))
 	for i, item := range y.Content {
 		v, err := r.value(item, itemPointer(pointer, i))
@@ -165,16 +164,16 @@ func (r *yamlReader) sequence(y *yaml.Node, pointer string) (*Node, *Error) {
 // depthOf refuses a container that is too deep; scalars may stand one level lower.
 func (r *yamlReader) depthOf(y *yaml.Node) *Error {
 	if r.depth > r.lim.Depth {
-		return r.fault(y, FieldLimit, "more than %d objects and lists inside one another", r.lim.Depth)
+		return yamlFault(y, FieldLimit, "more than %d objects and lists inside one another", r.lim.Depth)
 	}
 	return nil
 }
 
 func (r *yamlReader) mapping(y *yaml.Node, pointer string) (*Node, *Error) {
 	if y.Style&yaml.TaggedStyle != 0 && y.Tag != "!!map" {
-		return nil, r.fault(y, FieldSyntax, "the tag %s is not supported", quote(y.Tag))
+		return nil, yamlFault(y, FieldSyntax, "the tag %s is not supported", quote(y.Tag))
 	}
-	m := yamlMapping{r: r, pointer: pointer, n: r.node(y, NodeObject, "")}
+	m := yamlMapping{r: r, pointer: pointer, n: yamlValue(y, NodeObject, "")}
 	m.n.Members = make([]Member, 0, len(y.Content)/2)
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key, value := y.Content[i], y.Content[i+1]
@@ -227,11 +226,11 @@ func (m *yamlMapping) member(key, value *yaml.Node) *Error {
 func (m *yamlMapping) name(key *yaml.Node) (string, *Error) {
 	switch {
 	case key.Kind != yaml.ScalarNode:
-		return "", m.r.fault(key, FieldSyntax, "a key must be written out as a text")
+		return "", yamlFault(key, FieldSyntax, "a key must be written out as a text")
 	case key.Style&yaml.TaggedStyle != 0 && key.Tag != "!!str":
-		return "", m.r.fault(key, FieldSyntax, "the tag %s is not supported", quote(key.Tag))
+		return "", yamlFault(key, FieldSyntax, "the tag %s is not supported", quote(key.Tag))
 	case key.Value == "" && isPlain(key):
-		return "", m.r.fault(key, FieldSyntax, `the key is missing: write "" for an empty one`)
+		return "", yamlFault(key, FieldSyntax, `the key is missing: write "" for an empty one`)
 	}
 	return key.Value, m.r.count(key)
 }
@@ -239,7 +238,7 @@ func (m *yamlMapping) name(key *yaml.Node) (string, *Error) {
 // merge adds the members of an object, or of several, that the object does not have itself. The first of several wins.
 func (m *yamlMapping) merge(key, value *yaml.Node) *Error {
 	if m.hasMerge {
-		return m.r.fault(key, FieldDuplicateKey, "the key << is given twice: write << with a list of aliases")
+		return yamlFault(key, FieldDuplicateKey, "the key << is given twice: write << with a list of aliases")
 	}
 	m.hasMerge = true
 	v, err := m.r.value(value, childPointer(m.pointer, "<<"))
@@ -253,7 +252,7 @@ func (m *yamlMapping) merge(key, value *yaml.Node) *Error {
 	m.merged = map[string]bool{}
 	for _, source := range sources {
 		if source.Kind != NodeObject {
-			return m.r.fault(value, FieldSyntax, "<< merges objects, found %s", source.describe())
+			return yamlFault(value, FieldSyntax, "<< merges objects, found %s", source.describe())
 		}
 		for _, member := range source.Members {
 			if m.keys.add(m.n, member) == nil {

@@ -23,9 +23,9 @@ func (r *yamlReader) scalar(y *yaml.Node, pointer string) (*Node, *Error) {
 		kind, text = r.plain(y, pointer)
 	}
 	if tagged && !tagSays(y.Tag, kind, text) {
-		return nil, r.fault(y, FieldSyntax, "the tag %s is not supported for %s", quote(y.Tag), quote(y.Value))
+		return nil, yamlFault(y, FieldSyntax, "the tag %s is not supported for %s", quote(y.Tag), quote(y.Value))
 	}
-	return r.node(y, kind, text), nil
+	return yamlValue(y, kind, text), nil
 }
 
 // tagSays tells whether a tag says what the value is anyway; no other tag has a meaning here.
