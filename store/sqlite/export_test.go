@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// LatestVersion is the newest version of the definitions' schema.
+const LatestVersion = 2
+
+// MigrateTo makes a database file of an older version of the schema.
+func MigrateTo(ctx context.Context, path string, version int64) error {
+	if err := touch(path); err != nil {
+		return err
+	}
+	f := &file{path: path}
+	if err := f.connect(schemaDefinitions.synchronous()); err != nil {
+		return err
+	}
+	defer f.close()
+	provider, err := schemaDefinitions.provider(f.write)
+	if err != nil || version == 0 {
+		return err
+	}
+	_, err = provider.UpTo(ctx, version)
+	return err
+}
+
+// MigrateDown takes the schema back to nothing.
+func MigrateDown(ctx context.Context, path string) error {
+	for s, path := range map[schema]string{schemaDefinitions: path, schemaTraffic: trafficPath(path)} {
+		f := &file{path: path}
+		if err := f.connect(s.synchronous()); err != nil {
+			return err
+		}
+		defer f.close()
+		provider, err := s.provider(f.write)
+		if err != nil {
+			return err
+		}
+		if _, err := provider.DownTo(ctx, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExecDefinitions runs statements on the connection that writes definitions, ExecTraffic on the other one.
+func (d *DB) ExecDefinitions(ctx context.Context, statement string) error {
+	_, err := d.definitions.write.ExecContext(ctx, statement)
+	return err
+}
+
+// ExecTraffic runs statements on the connection that writes traffic.
+func (d *DB) ExecTraffic(ctx context.Context, statement string) error {
+	_, err := d.traffic.write.ExecContext(ctx, statement)
+	return err
+}
+
+// Pragmas reads settings of the four kinds of connection.
+func (d *DB) Pragmas(ctx context.Context, names ...string) (map[string]string, error) {
+	all := map[string]string{}
+	for pool, db := range map[string]*sql.DB{
+		"definitions write": d.definitions.write, "definitions read": d.definitions.read,
+		"traffic write": d.traffic.write, "traffic read": d.traffic.read,
+	} {
+		for _, name := range names {
+			var value string
+			if err := db.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value); err != nil {
+				return nil, fmt.Errorf("read %s of %s: %w", name, pool, err)
+			}
+			all[pool+" "+name] = value
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,107 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The stored form of an exchange is JSON with short names. The parts have the fields of their twins in the vocabulary, so
+// that a conversion stops compiling when a twin gets a field that would not be stored.
+type exchangeRecord struct {
+	ID            string              `json:"id"`
+	ProjectID     string              `json:"project"`
+	At            time.Time           `json:"at"`
+	Request       requestRecord       `json:"request"`
+	Response      responseRecord      `json:"response"`
+	AnsweredBy    mockbase.AnsweredBy `json:"answeredBy"`
+	Policy        string              `json:"policy,omitempty"`
+	Mock          mockRecord          `json:"mock,omitzero"`
+	Limits        []limitRecord       `json:"limits,omitempty"`
+	Client        clientRecord        `json:"client"`
+	Duration      time.Duration       `json:"duration"`
+	DelayPlanned  time.Duration       `json:"delayPlanned,omitempty"`
+	DelaySlept    time.Duration       `json:"delaySlept,omitempty"`
+	ClientAborted bool                `json:"clientAborted,omitempty"`
+	NearMisses    []mockbase.NearMiss `json:"nearMisses,omitempty"`
+	Hints         []string            `json:"hints,omitempty"`
+	Error         string              `json:"error,omitempty"`
+	Redacted      bool                `json:"redacted,omitempty"`
+}
+
+type requestRecord struct {
+	Method    string      `json:"method"`
+	Target    string      `json:"target"`
+	Path      string      `json:"path"`
+	RawQuery  string      `json:"query,omitempty"`
+	Proto     string      `json:"proto,omitempty"`
+	Host      string      `json:"host,omitempty"`
+	Header    http.Header `json:"header,omitempty"`
+	Body      []byte      `json:"body,omitempty"`
+	BodySize  int64       `json:"bodySize,omitempty"`
+	Truncated bool        `json:"truncated,omitempty"`
+}
+
+type responseRecord struct {
+	Name      string      `json:"name,omitempty"`
+	Status    int         `json:"status"`
+	Header    http.Header `json:"header,omitempty"`
+	Body      []byte      `json:"body,omitempty"`
+	BodySize  int64       `json:"bodySize,omitempty"`
+	Truncated bool        `json:"truncated,omitempty"`
+}
+
+type mockRecord struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
+}
+
+type limitRecord struct {
+	Policy     string        `json:"policy"`
+	Kind       string        `json:"kind"`
+	Key        string        `json:"key"`
+	Allowed    bool          `json:"allowed"`
+	WouldLimit bool          `json:"wouldLimit,omitempty"`
+	Remaining  int64         `json:"remaining"`
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+}
+
+type clientRecord struct {
+	IP        netip.Addr `json:"ip"`
+	UserAgent string     `json:"userAgent,omitempty"`
+}
+
+func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
+	r := exchangeRecord{
+		ID: x.ID, ProjectID: x.ProjectID, At: x.At, AnsweredBy: x.AnsweredBy, Policy: x.Policy, Duration: x.Duration,
+		DelayPlanned: x.DelayPlanned, DelaySlept: x.DelaySlept, ClientAborted: x.ClientAborted, NearMisses: x.NearMisses,
+		Hints: x.Hints, Error: x.Error, Redacted: x.Redacted,
+		Request: requestRecord(x.Request), Response: responseRecord(x.Response), Mock: mockRecord(x.Mock), Client: clientRecord(x.Client),
+	}
+	for _, l := range x.Limits {
+		r.Limits = append(r.Limits, limitRecord(l))
+	}
+	return json.Marshal(r)
+}
+
+func decodeExchange(record []byte) (*mockbase.Exchange, error) {
+	var r exchangeRecord
+	if err := json.Unmarshal(record, &r); err != nil {
+		return nil, err
+	}
+	x := &mockbase.Exchange{
+		ID: r.ID, ProjectID: r.ProjectID, At: r.At.UTC(), AnsweredBy: r.AnsweredBy, Policy: r.Policy, Duration: r.Duration,
+		DelayPlanned: r.DelayPlanned, DelaySlept: r.DelaySlept, ClientAborted: r.ClientAborted, NearMisses: r.NearMisses,
+		Hints: r.Hints, Error: r.Error, Redacted: r.Redacted,
+		Request: mockbase.RecordedRequest(r.Request), Response: mockbase.RecordedResponse(r.Response), Mock: mockbase.MockRef(r.Mock),
+		Client: mockbase.Client(r.Client),
+	}
+	for _, l := range r.Limits {
+		x.Limits = append(x.Limits, mockbase.LimitOutcome(l))
+	}
+	return x, nil
+}

@@ -1,0 +1,127 @@
+// Package store says what every store must do. A store keeps everything that has to outlive a restart: projects with
+// their mocks, accounts, sign-ins and, where a project asks for it, recorded exchanges.
+//
+// # What every store must do
+//
+//   - A write that returned nil survives the end of the process, also by kill -9 and by loss of power. Recorded
+//     exchanges are the one exception: they survive the end of the process, and a loss of power may take the last ones.
+//   - A write is atomic: when it returns an error, nothing of it is stored.
+//   - Concurrent writes all succeed. Waiting for each other is the store's business and never the caller's.
+//   - A failure that a person may see is a [*mockbase.Error] with the code that the method names. A store without room,
+//     without its disk or without its server answers CodeUnavailable, one that stayed busy for too long CodeBusy.
+//     Messages hold no SQL and no secret.
+//   - Times come back in UTC, to the nanosecond. The zero time comes back as the zero time.
+//   - What is handed in is never changed or kept, what comes back belongs to the caller.
+//
+// The package storetest holds these promises as tests that any store can run.
+//
+// # Interfaces
+//
+// A consumer declares the few methods that it needs; the interfaces here group them by subject, and [Store] is all of
+// them.
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// Store is everything that is kept.
+type Store interface {
+	Definitions
+	Accounts
+	Users
+	Roles
+	SignIns
+	Exchanges
+	Lifecycle
+}
+
+// Definitions keeps projects and their mocks.
+type Definitions interface {
+	// Apply stores one change of a project, all of it or nothing. It fails with CodeVersionMismatch and the current
+	// revision when the project has moved on from IfRevision, with CodeNameTaken when the project's slug or a mock's
+	// name belongs to another one, and with CodeNotFound when the project, its owner or a mock to delete is not there.
+	// Names are compared after the whole set is done, so that a mock may take the name of one that the same set deletes.
+	Apply(ctx context.Context, set mockbase.ChangeSet) error
+	// Snapshots returns every project by slug, its mocks by their order.
+	Snapshots(ctx context.Context) ([]*mockbase.Snapshot, error)
+}
+
+// Accounts creates and changes users.
+type Accounts interface {
+	// CreateFirstAdmin creates a user if there is none, else it fails with CodeAlreadySetUp. Of several calls at the same
+	// time exactly one succeeds (rule M-38).
+	CreateFirstAdmin(ctx context.Context, u *mockbase.User) error
+	// CreateUser fails with CodeNameTaken when another user has the e-mail address, in any letter case.
+	CreateUser(ctx context.Context, u *mockbase.User) error
+	// UpdateUser replaces the user with u's id. It fails with CodeNotFound or CodeNameTaken.
+	UpdateUser(ctx context.Context, u *mockbase.User) error
+	// UserCount counts all users, disabled ones too.
+	UserCount(ctx context.Context) (int, error)
+}
+
+// Users finds users.
+type Users interface {
+	// UserByEmail finds a user by e-mail address without regard to letter case, or fails with CodeNotFound.
+	UserByEmail(ctx context.Context, email string) (*mockbase.User, error)
+	// UserByID fails with CodeNotFound when there is no such user.
+	UserByID(ctx context.Context, id string) (*mockbase.User, error)
+}
+
+// Roles tells what users may do in projects (rule M-50).
+type Roles interface {
+	// ProjectRole returns RoleNone for a user without a role and for a project or user that does not exist.
+	ProjectRole(ctx context.Context, projectID, userID string) (mockbase.ProjectRole, error)
+	// Memberships returns a user's roles by project id.
+	Memberships(ctx context.Context, userID string) (map[string]mockbase.ProjectRole, error)
+}
+
+// SignIns keeps families of refresh tokens (rule M-34).
+type SignIns interface {
+	// CreateSignIn fails with CodeNotFound when the user does not exist.
+	CreateSignIn(ctx context.Context, s *mockbase.SignIn) error
+	// SignIn fails with CodeNotFound when there is no such sign-in.
+	SignIn(ctx context.Context, id string) (*mockbase.SignIn, error)
+	// SignInByRefreshHash finds the sign-in whose current or previous token has the digest, or fails with CodeNotFound.
+	SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error)
+	// RotateSignIn makes to the current digest and from the previous one, if from is the current digest of a sign-in
+	// that is not revoked. It reports whether it did: of several calls at the same time exactly one does.
+	RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (rotated bool, err error)
+	// RevokeSignIn ends a sign-in. A second call keeps the time of the first; an unknown id is no error.
+	RevokeSignIn(ctx context.Context, id string, now time.Time) error
+	// DeleteExpiredSignIns deletes the sign-ins whose end has come and returns their number.
+	DeleteExpiredSignIns(ctx context.Context, now time.Time) (int, error)
+}
+
+// Exchanges keeps recorded traffic.
+type Exchanges interface {
+	// AppendExchanges stores a batch, oldest first.
+	AppendExchanges(ctx context.Context, batch []*mockbase.Exchange) error
+	// RecentExchanges returns a project's latest exchanges, newest first.
+	RecentExchanges(ctx context.Context, projectID string, limit int) ([]*mockbase.Exchange, error)
+	// DeleteExchanges deletes all exchanges of a project.
+	DeleteExchanges(ctx context.Context, projectID string) error
+	// TrimExchanges deletes what lies beyond the retention, the oldest first, in every project, and returns its number.
+	TrimExchanges(ctx context.Context, keep Retention) (int, error)
+}
+
+// Retention bounds the recorded exchanges of each project. A zero member is no bound.
+type Retention struct {
+	// Count is the number of exchanges to keep.
+	Count int
+	// Bytes is the size of the exchanges to keep, as they are stored.
+	Bytes int64
+	// Since is the time of the oldest exchange to keep.
+	Since time.Time
+}
+
+// Lifecycle watches and ends a store.
+type Lifecycle interface {
+	// Ping fails with CodeUnavailable when the store can't answer.
+	Ping(ctx context.Context) error
+	// Close ends the store. Closing it again does nothing.
+	Close() error
+}
