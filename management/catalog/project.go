@@ -1,0 +1,229 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mockbase/mockbase"
+)
+
+// CreateProject creates a project that ownerID owns; an empty one is nobody's. It fills in the id, the versions, the
+// times and, where they are empty, the name and the access. It fails with CodeNameTaken and CodeQuotaReached.
+func (c *Catalog) CreateProject(ctx context.Context, p *mockbase.Project, ownerID string) (*mockbase.Snapshot, error) {
+	c.membership.Lock()
+	defer c.membership.Unlock()
+	s := &mockbase.Snapshot{Project: c.prepareProject(p)}
+	if err := mockbase.Invalid(append(checkMembers(s.Project), c.checkConfig(s, nil)...)); err != nil {
+		return nil, err
+	}
+	return s, c.insert(ctx, s, ownerID)
+}
+
+// prepareProject is a new project with everything that the catalog fills in.
+func (c *Catalog) prepareProject(p *mockbase.Project) *mockbase.Project {
+	made := *p
+	made.CreatedAt = c.now()
+	made.UpdatedAt = made.CreatedAt
+	made.ID = mockbase.NewID(mockbase.PrefixProject, made.CreatedAt)
+	made.Version, made.Revision = 1, 1
+	if made.Name == "" {
+		made.Name = made.Slug
+	}
+	if made.Access == "" {
+		made.Access = mockbase.AccessPublic
+	}
+	return &made
+}
+
+// insert stores and publishes a project that is new, with its mocks. The membership lock is held.
+func (c *Catalog) insert(ctx context.Context, s *mockbase.Snapshot, ownerID string) error {
+	all := c.projects.Load()
+	if all.bySlug[s.Project.Slug] != nil {
+		return slugTaken(s.Project.Slug)
+	}
+	if err := reached("maxProjects", c.quotas.MaxProjects, len(all.sorted)+1); err != nil {
+		return err
+	}
+	set := mockbase.ChangeSet{ProjectID: s.Project.ID, Project: s.Project, OwnerID: ownerID, Put: s.Mocks}
+	if err := c.save(ctx, set); err != nil {
+		return err
+	}
+	err := c.publish(ctx, s)
+	c.projects.Store(all.with(newEntry(s)))
+	return err
+}
+
+func slugTaken(slug string) error {
+	return mockbase.Errorf(mockbase.CodeNameTaken, "there is a project with the slug %q already", slug)
+}
+
+// reached refuses what would go over a quota.
+func reached(quota string, limit, want int) error {
+	if want <= limit {
+		return nil
+	}
+	return &mockbase.Error{
+		Code: mockbase.CodeQuotaReached, Message: fmt.Sprintf("%s is %d, and this would make %d", quota, limit, want),
+		Hint: "delete what is no longer needed", Quota: &mockbase.QuotaUse{Name: quota, Limit: limit, Used: limit},
+	}
+}
+
+// checkMembers returns the faults of a project's own members.
+func checkMembers(p *mockbase.Project) []mockbase.FieldError {
+	var faults []mockbase.FieldError
+	if !mockbase.ValidSlug(p.Slug) {
+		faults = append(faults, mockbase.FieldError{
+			Pointer: "#/slug", Code: mockbase.FieldPattern,
+			Detail: "must be 1 to 64 lower-case letters, digits and hyphens, without a hyphen at either end",
+		})
+	}
+	if a := p.Access; a != mockbase.AccessPublic && a != mockbase.AccessToken {
+		faults = append(faults, mockbase.FieldError{
+			Pointer: "#/access", Code: mockbase.FieldEnum, Detail: fmt.Sprintf("%q is neither public nor token", a),
+		})
+	}
+	return faults
+}
+
+// checkConfig returns the faults of a configuration and those that it gives to mocks that are already there. A mock
+// that is skipped is checked elsewhere.
+func (c *Catalog) checkConfig(s *mockbase.Snapshot, skip map[string]bool) []mockbase.FieldError {
+	faults := c.plane.CheckConfig(&s.Project.Config)
+	for _, m := range s.Mocks {
+		if skip[m.ID] || len(faults) >= mockbase.MaxFieldErrors {
+			continue
+		}
+		for _, f := range c.plane.CheckMock(&s.Project.Config, m) {
+			faults = append(faults, mockbase.FieldError{
+				Pointer: "#", Code: f.Code, Detail: fmt.Sprintf("mock %q could not be served any more: %s: %s", m.Name, f.Pointer, f.Detail),
+			})
+		}
+	}
+	return faults
+}
+
+// UpdateProject changes a project's own members. The function gets a copy to change. Of the configuration it changes
+// Config.Source alone: the rest is read from there again.
+func (c *Catalog) UpdateProject(
+	ctx context.Context, id string, match Match, change func(*mockbase.Project) error,
+) (*mockbase.Snapshot, error) {
+	c.membership.Lock()
+	defer c.membership.Unlock()
+	var next *mockbase.Snapshot
+	err := c.change(id, func(e *entry, s *mockbase.Snapshot) error {
+		if err := match.check("project", s.Project.Version); err != nil {
+			return err
+		}
+		p, err := changeProject(s.Project, change)
+		if err != nil {
+			return err
+		}
+		next, err = c.replaceProject(ctx, e, s, p)
+		return err
+	})
+	return next, err
+}
+
+// changeProject is the project after a change, with the members that no change may touch as they were.
+func changeProject(p *mockbase.Project, change func(*mockbase.Project) error) (*mockbase.Project, error) {
+	next := *p
+	next.Config.Source = maps.Clone(p.Config.Source)
+	if err := change(&next); err != nil {
+		return nil, err
+	}
+	next.ID, next.Origin, next.Owners = p.ID, p.Origin, p.Owners
+	next.Version, next.Revision, next.CreatedAt, next.UpdatedAt = p.Version, p.Revision, p.CreatedAt, p.UpdatedAt
+	if sameSource(p.Config.Source, next.Config.Source) {
+		next.Config = p.Config
+		return &next, nil
+	}
+	config, err := mockbase.DecodeConfig(next.Config.Source)
+	if err != nil {
+		return nil, err
+	}
+	next.Config = config
+	next.Owners = ownersAfterHand(p, config.Source)
+	return &next, nil
+}
+
+func sameSource(a, b map[string]json.RawMessage) bool {
+	return maps.EqualFunc(a, b, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
+}
+
+func (c *Catalog) replaceProject(ctx context.Context, e *entry, s *mockbase.Snapshot, p *mockbase.Project) (*mockbase.Snapshot, error) {
+	if sameProject(s.Project, p) {
+		return s, nil
+	}
+	next := &mockbase.Snapshot{Project: p, Mocks: s.Mocks}
+	faults := checkMembers(p)
+	if !sameSource(s.Project.Config.Source, p.Config.Source) {
+		faults = append(faults, c.checkConfig(next, nil)...)
+	}
+	if err := mockbase.Invalid(faults); err != nil {
+		return nil, err
+	}
+	if err := refuseReadOnly(s.Project); err != nil {
+		return nil, err
+	}
+	all := c.projects.Load()
+	if taken := all.bySlug[p.Slug]; taken != nil && taken != e {
+		return nil, slugTaken(p.Slug)
+	}
+	p.Version++
+	p.Revision++
+	p.UpdatedAt = c.now()
+	err := c.commit(ctx, e, mockbase.ChangeSet{ProjectID: p.ID, IfRevision: s.Project.Revision, Project: p}, next)
+	if e.snapshot.Load() == next && p.Slug != s.Project.Slug {
+		c.projects.Store(newDirectory(slices.Clone(all.sorted)))
+	}
+	return next, err
+}
+
+func sameProject(a, b *mockbase.Project) bool {
+	return a.Slug == b.Slug && a.Name == b.Name && a.Description == b.Description && a.Access == b.Access &&
+		a.PersistTraffic == b.PersistTraffic && a.RequireIfMatch == b.RequireIfMatch && sameSource(a.Config.Source, b.Config.Source)
+}
+
+// DeleteProject deletes a project with everything in it.
+func (c *Catalog) DeleteProject(ctx context.Context, id string, match Match) error {
+	return c.remove(ctx, id, func(p *mockbase.Project) error {
+		if err := match.check("project", p.Version); err != nil {
+			return err
+		}
+		return refuseReadOnly(p)
+	})
+}
+
+// remove deletes a project if may allows it.
+func (c *Catalog) remove(ctx context.Context, id string, may func(*mockbase.Project) error) error {
+	c.membership.Lock()
+	defer c.membership.Unlock()
+	return c.change(id, func(e *entry, s *mockbase.Snapshot) error {
+		if err := may(s.Project); err != nil {
+			return err
+		}
+		set := mockbase.ChangeSet{ProjectID: s.Project.ID, IfRevision: s.Project.Revision, DeleteProject: true}
+		if err := c.save(ctx, set); err != nil {
+			return err
+		}
+		e.gone = true
+		c.projects.Store(c.projects.Load().without(e))
+		c.plane.Withdraw(s.Project.ID)
+		return nil
+	})
+}
+
+// refuseReadOnly refuses to change what files define (rule M-77).
+func refuseReadOnly(p *mockbase.Project) error {
+	if p.Origin == "" {
+		return nil
+	}
+	return &mockbase.Error{
+		Code: mockbase.CodeManagedBySource, Message: fmt.Sprintf("project %q is loaded from %s and is read-only here", p.Slug, p.Origin),
+		Hint: "change the files",
+	}
+}
