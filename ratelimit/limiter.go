@@ -151,6 +151,10 @@ func (l *Limiter) degrade(ctx context.Context, r *Request) Decision {
 	return Decision{Allowed: true, Limit: r.Policy.Limit, Remaining: r.Policy.Limit, Degraded: Open, Policy: r.Policy}
 }
 
+// Now returns the instant at which the limiter judges a check without one: its clock, without small steps back (rule
+// RL15). A caller that needs the instant of a decision reads it here and gives it with the request.
+func (l *Limiter) Now() time.Time { return l.clock.now() }
+
 // Reset forgets the state of the key under the policy, in the fallback too. The error is the store's.
 func (l *Limiter) Reset(ctx context.Context, k Key, p *Policy) error {
 	var fallen error

@@ -1,0 +1,20 @@
+// Package httplimit puts a limiter before an http.Handler: client address, header dialects, and the 429.
+//
+// # Who is asking
+//
+// [Addresses] finds the client. A peer that is no trusted proxy is the client, and its headers are ignored. A trusted
+// one is believed about one header, read from the right: the entry that our own proxy wrote comes first, and nothing to
+// the left of the first untrusted hop counts. IPv4 clients are counted one by one, IPv6 clients by their network.
+//
+// # The guard
+//
+// A [Guard] asks its policies in order and lets the request through if all allow. It comes before any body is read, as
+// [Guard.Middleware] around a handler or as [Guard.Admit] inside one. An allowed request costs no allocation while the
+// limit fields go on denials only.
+//
+// # The refusal
+//
+// A refusal is 429 with Retry-After in whole seconds, Mockbase-Limited-By, Cache-Control: no-store, limit fields in the
+// chosen dialects and a problem document. While the limiter's store fails, a limiter in mode open lets everything pass
+// with the full quota remaining, and one in mode closed answers 503: the client did nothing wrong.
+package httplimit
