@@ -33,6 +33,8 @@ const (
 	CodeManagedBySource      Code = "managed-by-source"
 	CodeApplyConflict        Code = "apply-conflict"
 	CodeQuotaReached         Code = "quota-reached"
+	CodeIdempotencyRunning   Code = "idempotency-in-progress"
+	CodeIdempotencyMismatch  Code = "idempotency-mismatch"
 	CodeVersionMismatch      Code = "version-mismatch"
 	CodePreconditionRequired Code = "precondition-required"
 	CodeBodyTooLarge         Code = "body-too-large"

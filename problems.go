@@ -201,6 +201,16 @@ func stateProblems() []ProblemPage {
 			"Delete what is not needed, or have the operator raise the quota that the answer names.",
 		},
 		{
+			CodeIdempotencyRunning, http.StatusConflict, "The first call is still running",
+			"A call with the same Idempotency-Key came before and has not been answered yet.",
+			"Wait for Retry-After and repeat the call: it then gets the first one's answer.",
+		},
+		{
+			CodeIdempotencyMismatch, http.StatusUnprocessableEntity, "The key belongs to another call",
+			"A call with the same Idempotency-Key came before with another body.",
+			"Make a new key for each new call; repeat a call with the key and the body that it had.",
+		},
+		{
 			CodeVersionMismatch, http.StatusPreconditionFailed, "Somebody else was faster",
 			"The object has changed since you read it; your change was not made.",
 			"Read it again, and repeat the change with the new ETag in If-Match.",
