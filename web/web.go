@@ -80,7 +80,7 @@ type view struct {
 // ServeHTTP writes the page (rule M-249). Its headers are those of rule M-18, with a policy of its own.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/" {
-		http.NotFound(w, r)
+		w.WriteHeader(http.StatusNotFound) // whoever serves the page has words for it
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -121,6 +121,9 @@ func (c *checker) limits(s *Settings) {
 	if len(s.ShieldHeaders) > 1 && slices.Contains(s.ShieldHeaders, "none") {
 		c.add("shield-headers", "drop it, or everything else", "none stands alone")
 	}
+	if among(s.ShieldHeaders, "x", "x-github", "x-delta") > 1 {
+		c.add("shield-headers", "choose one of them", "x, x-github and x-delta use the same names")
+	}
 	if s.ShieldKeyPrefix == "" || strings.ContainsAny(s.ShieldKeyPrefix, "{} \t\r\n") {
 		c.add("shield-key-prefix", "write letters, digits, - and :", "%q is no key prefix", s.ShieldKeyPrefix)
 	}
@@ -139,4 +142,15 @@ func (c *checker) limits(s *Settings) {
 			c.add(b.name, fmt.Sprintf("write %d or more", b.least), "%d is too small to work with", b.value)
 		}
 	}
+}
+
+// among counts the dialects of a list that are one of these.
+func among(list []Dialect, these ...Dialect) int {
+	n := 0
+	for _, d := range list {
+		if slices.Contains(these, d) {
+			n++
+		}
+	}
+	return n
 }

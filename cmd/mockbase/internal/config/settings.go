@@ -65,6 +65,9 @@ type Limits struct {
 	ShieldHeadersOn          HeadersOn     `name:"shield-headers-on" default:"denied" group:"limits" placeholder:"WHEN" help:"Which answers of mocks carry them: always, denied or never."`
 	ShieldStatus             RefusalStatus `name:"shield-status" default:"429" group:"limits" placeholder:"STATUS" help:"Status of a refusal: 429, 420 or 503."`
 	ShieldBody               RefusalBody   `name:"shield-body" default:"problem" group:"limits" placeholder:"KIND" help:"Body of a refusal: problem or text."`
+	ShieldKey                ShieldKey     `name:"shield-key" default:"ip" group:"limits" placeholder:"KEY" help:"Who shares a count: ip, each client address its own, or global, everybody the same."`
+	ShieldExclude            []string      `name:"shield-exclude" default:"/healthz,/readyz,/metrics" group:"limits" placeholder:"PATH,…" help:"Paths that are never counted; a * at the end stands for everything that begins so."`
+	ShieldLogMatches         LogMatches    `name:"shield-log-matches" default:"first" group:"limits" placeholder:"WHICH" help:"Which refusals are logged: first, of each client in each window, all or off."`
 	ShieldMaxKeys            Count         `name:"shield-max-keys" default:"100000" group:"limits" placeholder:"N" help:"Most keys the limiter's memory holds."`
 	ShieldMaxBytes           Bytes         `name:"shield-max-bytes" default:"64MiB" group:"limits" placeholder:"SIZE" help:"Most bytes the limiter's memory holds."`
 	ShieldReadyRequiresStore bool          `name:"shield-ready-requires-store" group:"limits" help:"Answer 503 at /readyz while the limiter's store fails."`

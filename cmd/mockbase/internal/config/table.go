@@ -93,8 +93,8 @@ func keyName(name string) string {
 func NotServed(name string) bool {
 	switch name {
 	case "listen-project", "project-host", "base-path", "tls-self-signed", "allow-upstream", "files-root",
-		"instance-color", "metrics", "shield-algorithm", "shield-key", "shield-tier-user", "shield-tier-endpoint",
-		"shield-tier-global", "shield-dry-run", "shield-log-matches", "shield-exclude", "shield-safelist",
+		"instance-color", "metrics", "shield-algorithm", "shield-tier-user", "shield-tier-endpoint",
+		"shield-tier-global", "shield-dry-run", "shield-safelist",
 		"shield-blocklist", "shield-hash-addresses", "redis-batch-flights", "redis-local-denials", "proxy-protocol",
 		"identity-secret", "identity-secret-file", "fingerprint-level", "fingerprint-parts", "ja3-header", "circuit-mode",
 		"circuit-threshold", "circuit-recovery", "circuit-global-limit", "login-ban", "adaptive", "adaptive-min",

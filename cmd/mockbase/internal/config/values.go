@@ -295,6 +295,22 @@ func (r *RefusalBody) UnmarshalText(text []byte) error {
 	return oneOf((*string)(r), text, "problem", "text")
 }
 
+// ShieldKey says who shares a count of the shield (rule RL78).
+type ShieldKey string
+
+// UnmarshalText takes one of the two keys.
+func (k *ShieldKey) UnmarshalText(text []byte) error {
+	return oneOf((*string)(k), text, "ip", "global")
+}
+
+// LogMatches says which refusals of the shield are logged (rule RL93).
+type LogMatches string
+
+// UnmarshalText takes one of the three choices.
+func (l *LogMatches) UnmarshalText(text []byte) error {
+	return oneOf((*string)(l), text, "first", "all", "off")
+}
+
 // Sandbox says whose pages a browser sandboxes (rule Y10).
 type Sandbox string
 

@@ -1,0 +1,245 @@
+// Package files loads mocks from folders (rules C-22, C-41): it finds the definition files, replaces variables, decodes
+// each file, and joins the files of a project into one definition. [Watcher] tells when they change (rule C-23).
+//
+// Nothing is loaded by halves: a set with a fault lists every fault of every file and is of no other use.
+package files
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// DefaultProject is the project of files that name none.
+const DefaultProject = "default"
+
+// Options say what to load.
+type Options struct {
+	// Paths are folders and files, in the order they apply.
+	Paths []string
+	// Project is the slug that all files belong to; "" leaves the choice to each file.
+	Project string
+	// Lookup finds the value of a variable; nil knows none.
+	Lookup func(name string) (string, bool)
+}
+
+// Set is everything that was found.
+type Set struct {
+	// Projects are joined definitions by slug. They are complete only when there are no Faults.
+	Projects []*Project
+	// Faults and Warnings are in the order of the files and of their text.
+	Faults, Warnings []Finding
+	// Folders are all folders that were looked into.
+	Folders []string
+	// Files is the number of definition files.
+	Files int
+}
+
+// Project is one project, joined from all files that name it.
+type Project struct {
+	Slug       string
+	Definition *mockbase.Definition
+	// Origin is the path that the project came from.
+	Origin string
+	parts  []*part
+}
+
+// part is a file's share of a project.
+type part struct {
+	source     *source
+	definition *mockbase.Definition
+	// first is the index of the file's first mock in the joined definition.
+	first int
+}
+
+// Finding is a fault or a warning about a place in a file.
+type Finding struct {
+	Path         string
+	Line, Column int
+	Code         mockbase.Code
+	Message      string
+}
+
+// String reads "path:line:column: message [code]" (rule C-8); the place is left out as far as it is not known.
+func (f Finding) String() string {
+	place := f.Path
+	if f.Line > 0 {
+		place += fmt.Sprintf(":%d:%d", f.Line, max(f.Column, 1))
+	}
+	return fmt.Sprintf("%s: %s [%s]", place, f.Message, f.Code)
+}
+
+// Load reads the definition files at the paths. The error is about a path that cannot be read; what is wrong inside a
+// file is among the set's faults.
+func Load(o Options) (*Set, error) {
+	set := &Set{}
+	l := loader{options: o, set: set, projects: map[string]*Project{}}
+	for _, p := range o.Paths {
+		sources, folders, err := openPath(p)
+		if err != nil {
+			return nil, err
+		}
+		set.Folders = append(set.Folders, folders...)
+		l.origin = p
+		l.take(sources)
+	}
+	l.join()
+	return set, nil
+}
+
+// LoadFS reads the definition files of a file system that is not on disk. Findings name them below prefix.
+func LoadFS(fsys fs.FS, prefix string, o Options) (*Set, error) {
+	sources, err := openFS(fsys, prefix)
+	if err != nil {
+		return nil, err
+	}
+	set := &Set{}
+	l := loader{options: o, set: set, projects: map[string]*Project{}, origin: prefix}
+	l.take(sources)
+	l.join()
+	return set, nil
+}
+
+type loader struct {
+	options  Options
+	set      *Set
+	origin   string
+	projects map[string]*Project
+}
+
+func (l *loader) take(sources []*source) {
+	l.set.Files += len(sources)
+	for _, s := range sources {
+		definition, err := l.decode(s)
+		if err != nil {
+			l.set.Faults = append(l.set.Faults, s.findings(err)...)
+			continue
+		}
+		for _, w := range definition.Warnings {
+			l.set.Warnings = append(l.set.Warnings, s.finding(w))
+		}
+		slug := cmp.Or(l.options.Project, definition.Project, DefaultProject)
+		p := l.projects[slug]
+		if p == nil {
+			p = &Project{Slug: slug, Origin: l.origin}
+			l.projects[slug] = p
+		}
+		p.parts = append(p.parts, &part{source: s, definition: definition})
+	}
+}
+
+// decode reads one file. A file without variables is decoded as it stands; in one with variables the places of faults are
+// looked up in the text that was written.
+func (l *loader) decode(s *source) (*mockbase.Definition, error) {
+	if len(s.text) > maxFileSize {
+		return nil, mockbase.Invalid([]mockbase.FieldError{{
+			Pointer: "#", Code: mockbase.FieldLimit, Detail: fmt.Sprintf("the file has %d bytes, at most %d are read", len(s.text), maxFileSize),
+		}})
+	}
+	if len(bytes.TrimSpace(s.text)) == 0 {
+		return nil, mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldRequired, Detail: "the file is empty", Line: 1, Column: 1}})
+	}
+	if !needsExpansion(s.text) {
+		return mockbase.DecodeDefinition(s.text, s.format)
+	}
+	root, err := mockbase.ParseNode(s.text, s.format, mockbase.ParseLimits{Bytes: maxFileSize})
+	if err != nil {
+		return nil, err
+	}
+	lookup := l.options.Lookup
+	if lookup == nil {
+		lookup = func(string) (string, bool) { return "", false }
+	}
+	text, faults := expand(s, root, lookup)
+	if len(faults) > 0 {
+		return nil, mockbase.Invalid(faults)
+	}
+	definition, err := mockbase.DecodeDefinition(text, mockbase.FormatJSON)
+	if failure, ok := errors.AsType[*mockbase.Error](err); ok {
+		failure.Fields = s.relocated(failure.Fields)
+		return nil, failure
+	}
+	if err != nil {
+		return nil, err
+	}
+	definition.Warnings = s.relocated(definition.Warnings)
+	places := make([]mockbase.FieldError, len(definition.Mocks))
+	for i := range places {
+		places[i].Pointer = fmt.Sprintf("#/mocks/%d", i)
+	}
+	for i, at := range s.relocated(places) {
+		definition.Mocks[i].Line, definition.Mocks[i].Column = at.Line, at.Column
+	}
+	return definition, nil
+}
+
+// relocated looks up places that were found in another text.
+func (s *source) relocated(fields []mockbase.FieldError) []mockbase.FieldError {
+	for i := range fields {
+		fields[i].Line, fields[i].Column = 0, 0
+	}
+	return mockbase.Locate(s.text, s.format, fields)
+}
+
+// findings turns the error of a file into findings.
+func (s *source) findings(err error) []Finding {
+	failure, ok := errors.AsType[*mockbase.Error](err)
+	if !ok {
+		return []Finding{{Path: s.path, Code: mockbase.CodeInternal, Message: err.Error()}}
+	}
+	if len(failure.Fields) == 0 {
+		return []Finding{{Path: s.path, Code: failure.Code, Message: failure.Message}}
+	}
+	found := make([]Finding, 0, len(failure.Fields))
+	for _, f := range failure.Fields {
+		found = append(found, s.finding(f))
+	}
+	return found
+}
+
+func (s *source) finding(f mockbase.FieldError) Finding {
+	message := f.Detail
+	if name := memberName(f.Pointer); name != "" {
+		message = name + ": " + message
+	}
+	return Finding{Path: s.path, Line: f.Line, Column: f.Column, Code: f.Code, Message: message}
+}
+
+// memberName writes a JSON Pointer the way people do: #/mocks/1/request becomes mocks[1].request.
+func memberName(pointer string) string {
+	var b strings.Builder
+	for i, token := range strings.Split(strings.TrimPrefix(pointer, "#"), "/") {
+		if i == 0 {
+			continue
+		}
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch {
+		case token != "" && strings.Trim(token, "0123456789") == "":
+			b.WriteString("[" + token + "]")
+		case b.Len() > 0:
+			b.WriteString("." + token)
+		default:
+			b.WriteString(token)
+		}
+	}
+	return b.String()
+}
+
+// join makes one definition of each project's files.
+func (l *loader) join() {
+	for _, slug := range slices.Sorted(maps.Keys(l.projects)) {
+		p := l.projects[slug]
+		l.set.Projects = append(l.set.Projects, p)
+		l.set.Faults = append(l.set.Faults, p.join()...)
+	}
+	if len(l.set.Faults) > 0 {
+		l.set.Projects = nil
+	}
+}

@@ -1,0 +1,130 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// The times of rule C-23. An editor writes a file in several steps, which a moment of quiet joins; a bind mount may send
+// no events at all, which a look from time to time makes up for.
+const (
+	quiet    = 100 * time.Millisecond
+	scanning = 2 * time.Second
+)
+
+// Watcher tells when the files below some paths change.
+type Watcher struct {
+	paths  []string
+	logger *slog.Logger
+	events *fsnotify.Watcher
+	seed   maphash.Seed
+}
+
+// NewWatcher watches paths, which are folders and files. Folders are watched and not files, because an editor that
+// replaces a file takes the watch on it away.
+func NewWatcher(paths []string, logger *slog.Logger) (*Watcher, error) {
+	events, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch files: %w", err)
+	}
+	return &Watcher{paths: paths, logger: logger, events: events, seed: maphash.MakeSeed()}, nil
+}
+
+// Run calls changed after each change, once it has been quiet for a moment, until ctx ends. Calls never overlap. A change
+// that happened between the first load and Run is seen, if before is the print taken then; see [Watcher.Print].
+func (w *Watcher) Run(ctx context.Context, before uint64, changed func()) {
+	w.follow()
+	last := before
+	scan := time.NewTicker(scanning)
+	defer scan.Stop()
+	settled := time.NewTimer(quiet)
+	defer settled.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.events.Events:
+			settled.Reset(quiet)
+		case err := <-w.events.Errors:
+			w.logger.Debug("file events were lost; the next scan makes up for them", slog.Any("error", err))
+		case <-scan.C:
+			if w.Print() != last {
+				settled.Reset(0)
+			}
+		case <-settled.C:
+			if now := w.Print(); now != last {
+				last = now
+				w.follow()
+				changed()
+			}
+		}
+	}
+}
+
+// Close stops watching. It may be called again.
+func (w *Watcher) Close() error {
+	return w.events.Close()
+}
+
+// follow watches every folder that is there. One that cannot be watched is left to the scan.
+func (w *Watcher) follow() {
+	watched := w.events.WatchList()
+	w.visit(func(p string, info fs.FileInfo) {
+		if info.IsDir() && !slices.Contains(watched, p) {
+			if err := w.events.Add(p); err != nil {
+				w.logger.Debug("folder is scanned and not watched", slog.String("folder", p), slog.Any("error", err))
+			}
+		}
+	})
+	for _, p := range w.paths {
+		if dir := filepath.Dir(p); formatOf(p) != "" && !slices.Contains(watched, dir) {
+			_ = w.events.Add(dir)
+		}
+	}
+}
+
+// Print is a number that differs when a file's name, size or time differs.
+func (w *Watcher) Print() uint64 {
+	var h maphash.Hash
+	h.SetSeed(w.seed)
+	w.visit(func(p string, info fs.FileInfo) {
+		line := p
+		if !info.IsDir() {
+			line = fmt.Sprintln(p, info.Size(), info.ModTime().UnixNano())
+		}
+		_, _ = h.WriteString(line + "\n") // never fails
+	})
+	return h.Sum64()
+}
+
+// visit shows every folder and definition file below the paths, with what a link leads to. It looks wider than the
+// loader, which costs a load too many and never one too few. What went away meanwhile is a change, and no failure.
+func (w *Watcher) visit(show func(p string, info fs.FileInfo)) {
+	for _, root := range w.paths {
+		if target, err := filepath.EvalSymlinks(root); err == nil {
+			root = target // a walk does not enter a link, not even where it begins
+		}
+		_ = filepath.WalkDir(root, func(p string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+			case p == root || !strings.HasPrefix(entry.Name(), "."):
+				if info, err := os.Stat(p); err == nil && (info.IsDir() || formatOf(p) != "") {
+					show(p, info)
+				}
+			case entry.IsDir():
+				return filepath.SkipDir
+			}
+			return nil
+		})
+	}
+}

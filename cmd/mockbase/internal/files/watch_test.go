@@ -1,0 +1,167 @@
+package files_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/files"
+)
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// watching runs a watcher of dir and returns a channel with a value for each change.
+func watching(t *testing.T, dir string) <-chan struct{} {
+	t.Helper()
+	w, err := files.NewWatcher([]string{dir}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := w.Print()
+	ctx, stop := context.WithCancel(t.Context())
+	changes, gone := make(chan struct{}, 100), make(chan struct{})
+	go func() {
+		defer close(gone)
+		w.Run(ctx, before, func() { changes <- struct{}{} })
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-gone
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return changes
+}
+
+// seen waits for one change and makes sure that no other follows it.
+func seen(t *testing.T, changes <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-changes:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s was not noticed", what)
+	}
+	select {
+	case <-changes:
+		t.Errorf("%s was noticed twice", what)
+	case <-time.After(150 * time.Millisecond):
+	}
+}
+
+func TestC23_a_change_is_noticed_once_it_has_been_quiet(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, "-- a.yaml --\nmocks: []\n")
+	changes := watching(t, dir)
+
+	write(t, dir, "a.yaml", "mocks: [1]\n")
+	write(t, dir, "b.yaml", "mocks: [2]\n")
+	seen(t, changes, "writing two files")
+
+	write(t, dir, "new/folder/c.yaml", "mocks: []\n")
+	seen(t, changes, "a file in a new folder")
+
+	write(t, dir, "new/folder/c.yaml", "mocks: [1]\n")
+	seen(t, changes, "a change in a folder that came later")
+
+	// Editors write a new file and rename it over the old one.
+	write(t, dir, ".a.yaml.swp", "mocks: [1, 2, 3]\n")
+	if err := os.Rename(filepath.Join(dir, ".a.yaml.swp"), filepath.Join(dir, "a.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	seen(t, changes, "a file replaced by rename")
+
+	if err := os.RemoveAll(filepath.Join(dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	seen(t, changes, "a folder that went away")
+}
+
+func TestC23_files_that_are_no_definitions_change_nothing(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, "-- a.yaml --\nmocks: []\n")
+	changes := watching(t, dir)
+	write(t, dir, "README.md", "words\n")
+	write(t, dir, ".hidden.yaml", "mocks: []\n")
+	select {
+	case <-changes:
+		t.Error("a change was noticed")
+	case <-time.After(300 * time.Millisecond):
+	}
+	write(t, dir, "a.yaml", "mocks: [1]\n")
+	seen(t, changes, "a change behind those")
+}
+
+// What happens between the first load and the first look is not lost.
+func TestC23_a_change_before_the_watch_began_is_noticed(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, "-- a.yaml --\nmocks: []\n")
+	w, err := files.NewWatcher([]string{dir}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := w.Print()
+	write(t, dir, "a.yaml", "mocks: [1]\n")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	changed, gone := make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		defer close(gone)
+		w.Run(ctx, before, func() { changed <- struct{}{} })
+	}()
+	select {
+	case <-changed:
+	case <-time.After(10 * time.Second):
+		t.Error("the change was not noticed")
+	}
+	stop()
+	<-gone
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A mount may send no events at all: here the folder is reached by a path that is watched nowhere.
+func TestC23_a_scan_finds_what_sends_no_events(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, "-- real/a.yaml --\nmocks: []\n")
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("real", link); err != nil {
+		t.Fatal(err)
+	}
+	w, err := files.NewWatcher([]string{link}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil { // from now on there are no events
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	changed, gone := make(chan struct{}, 1), make(chan struct{})
+	before := w.Print()
+	go func() {
+		defer close(gone)
+		w.Run(ctx, before, func() { changed <- struct{}{} })
+	}()
+	write(t, dir, "real/a.yaml", "mocks: [1]\n")
+	select {
+	case <-changed:
+	case <-time.After(10 * time.Second):
+		t.Error("the scan found nothing")
+	}
+	stop()
+	<-gone
+}
