@@ -49,13 +49,22 @@ func (w *Watcher) Run(ctx context.Context, before uint64, changed func()) {
 	defer scan.Stop()
 	settled := time.NewTimer(quiet)
 	defer settled.Stop()
+	events, failures := w.events.Events, w.events.Errors
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.events.Events:
+		case _, open := <-events:
+			if !open {
+				events = nil // from now on there is the scan
+				continue
+			}
 			settled.Reset(quiet)
-		case err := <-w.events.Errors:
+		case err, open := <-failures:
+			if !open {
+				failures = nil
+				continue
+			}
 			w.logger.Debug("file events were lost; the next scan makes up for them", slog.Any("error", err))
 		case <-scan.C:
 			if w.Print() != last {
