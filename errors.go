@@ -131,10 +131,14 @@ func Invalid(fields []FieldError) error {
 }
 
 func describeFields(fields []FieldError) string {
-	if len(fields) == 1 {
-		return strings.TrimPrefix(fields[0].Pointer, "#") + ": " + fields[0].Detail
+	text := fields[0].Detail
+	if place := strings.TrimPrefix(fields[0].Pointer, "#"); place != "" {
+		text = place + ": " + text
 	}
-	return fmt.Sprintf("%d faults, the first at %s: %s", len(fields), strings.TrimPrefix(fields[0].Pointer, "#"), fields[0].Detail)
+	if len(fields) == 1 {
+		return text
+	}
+	return fmt.Sprintf("%d faults, the first: %s", len(fields), text)
 }
 
 // Error returns the code and the public message.
