@@ -130,20 +130,25 @@ func (l *matchLog) summarise(now time.Time, over ...*match) []line {
 			lines = append(lines, line{m.key, m.suppressed})
 		}
 	}
-	if l.unlisted > 0 && l.room(now) {
+	if l.unlisted > 0 && l.take(now, maxLines) {
 		lines = append(lines, line{suppressed: l.unlisted})
 		l.unlisted = 0
 	}
 	return lines
 }
 
-// room takes one of the lines of the present second.
-func (l *matchLog) room(now time.Time) bool {
+// room takes one of the lines of the present second, and leaves the last one for what is not listed.
+func (l *matchLog) room(now time.Time) bool { return l.take(now, maxLines-1) }
+
+func (l *matchLog) take(now time.Time, most int) bool {
 	if second := now.Unix(); second != l.second {
 		l.second, l.lines = second, 0
 	}
+	if l.lines >= most {
+		return false
+	}
 	l.lines++
-	return l.lines <= maxLines
+	return true
 }
 
 // schedule wakes the log when a window ends, unless it is to wake already.
@@ -170,7 +175,7 @@ func (l *matchLog) sweep() {
 		}
 	}
 	lines := l.summarise(now, over...)
-	if next >= 0 {
+	if next >= 0 || l.unlisted > 0 {
 		l.schedule(next)
 	}
 	l.mu.Unlock()
