@@ -136,7 +136,7 @@ func (c *checker) limits(s *Settings) {
 		{"shield-max-bytes", int64(s.ShieldMaxBytes), 1 << 16},
 		{"max-body", int64(s.MaxBody), 0},
 		{"max-target", int64(s.MaxTarget), 256},
-		{"max-header", int64(s.MaxHeader), 1 << 10},
+		{"max-header", int64(s.MaxHeader), 8 << 10},
 	} {
 		if b.value < b.least {
 			c.add(b.name, fmt.Sprintf("write %d or more", b.least), "%d is too small to work with", b.value)

@@ -35,8 +35,8 @@ type Listen struct {
 	PublicURL            BaseURL     `name:"public-url" group:"listen" placeholder:"URL" help:"Where clients reach this server, when a proxy stands in front; else derived from each request."`
 	TLSCert              string      `name:"tls-cert" group:"listen" placeholder:"FILE" help:"Certificate chain in PEM; makes every listener HTTPS."`
 	TLSKey               string      `name:"tls-key" group:"listen" placeholder:"FILE" help:"Private key of --tls-cert in PEM."`
-	AllowedHosts         []string    `name:"allowed-hosts" group:"listen" placeholder:"HOST,…" help:"Host names the management API answers to; on a loopback address always only these and loopback names."`
-	ManagementOrigins    []WebOrigin `name:"management-origins" group:"listen" placeholder:"ORIGIN,…" help:"Web origins that may call the management API from a browser."`
+	AllowedHosts         []string    `name:"allowed-hosts" group:"listen" placeholder:"HOST" help:"Host names the management API answers to; on a loopback address always only these and loopback names."`
+	ManagementOrigins    []WebOrigin `name:"management-origins" group:"listen" placeholder:"ORIGIN" help:"Web origins that may call the management API from a browser."`
 	AllowInsecureCookies bool        `name:"allow-insecure-cookies" group:"listen" help:"Set the sign-in cookie over plain HTTP on other than loopback addresses as well."`
 	ShutdownTimeout      Duration    `name:"shutdown-timeout" default:"10s" group:"listen" placeholder:"TIME" help:"How long running answers may take after SIGTERM."`
 }
@@ -61,12 +61,12 @@ type Limits struct {
 	LoginLimit               Limit         `name:"login-limit" default:"10/60s" group:"limits" placeholder:"N/TIME" help:"Attempts to sign in for each client address; \"disabled\" for no limit."`
 	LimitStoreFailure        StoreFailure  `name:"limit-store-failure" default:"open" group:"limits" placeholder:"MODE" help:"What follows when the limiter's store fails: open (every request passes), memory (count in this process) or closed (503). Sign-in counts in memory unless closed."`
 	ShieldKeyPrefix          string        `name:"shield-key-prefix" default:"ratelimit" group:"limits" placeholder:"TEXT" help:"First part of the limiter's keys in Redis."`
-	ShieldHeaders            []Dialect     `name:"shield-headers" default:"draft" group:"limits" placeholder:"DIALECT,…" help:"Fields that tell clients their limit: draft, split, x, x-github, x-delta or none."`
+	ShieldHeaders            []Dialect     `name:"shield-headers" default:"draft" group:"limits" placeholder:"DIALECT" help:"Fields that tell clients their limit: draft, split, x, x-github, x-delta or none."`
 	ShieldHeadersOn          HeadersOn     `name:"shield-headers-on" default:"denied" group:"limits" placeholder:"WHEN" help:"Which answers of mocks carry them: always, denied or never."`
 	ShieldStatus             RefusalStatus `name:"shield-status" default:"429" group:"limits" placeholder:"STATUS" help:"Status of a refusal: 429, 420 or 503."`
 	ShieldBody               RefusalBody   `name:"shield-body" default:"problem" group:"limits" placeholder:"KIND" help:"Body of a refusal: problem or text."`
 	ShieldKey                ShieldKey     `name:"shield-key" default:"ip" group:"limits" placeholder:"KEY" help:"Who shares a count: ip, each client address its own, or global, everybody the same."`
-	ShieldExclude            []string      `name:"shield-exclude" default:"/healthz,/readyz,/metrics" group:"limits" placeholder:"PATH,…" help:"Paths that are never counted; a * at the end stands for everything that begins so."`
+	ShieldExclude            []string      `name:"shield-exclude" default:"/healthz,/readyz,/metrics" group:"limits" placeholder:"PATH" help:"Paths that are never counted; a * at the end stands for everything that begins so."`
 	ShieldLogMatches         LogMatches    `name:"shield-log-matches" default:"first" group:"limits" placeholder:"WHICH" help:"Which refusals are logged: first, of each client in each window, all or off."`
 	ShieldMaxKeys            Count         `name:"shield-max-keys" default:"100000" group:"limits" placeholder:"N" help:"Most keys the limiter's memory holds."`
 	ShieldMaxBytes           Bytes         `name:"shield-max-bytes" default:"64MiB" group:"limits" placeholder:"SIZE" help:"Most bytes the limiter's memory holds."`
@@ -75,7 +75,7 @@ type Limits struct {
 
 // Client is how the address of a client is found.
 type Client struct {
-	TrustedProxies      []Network     `name:"trusted-proxies" group:"client" placeholder:"NET,…" help:"Proxies whose forwarding header is believed, as addresses or networks."`
+	TrustedProxies      []Network     `name:"trusted-proxies" group:"client" placeholder:"NET" help:"Proxies whose forwarding header is believed, as addresses or networks."`
 	ClientAddressHeader AddressHeader `name:"client-address-header" default:"x-forwarded-for" group:"client" placeholder:"NAME" help:"The one header that trusted proxies put the client's address in: x-forwarded-for, forwarded, a header with one address, or none."`
 	IPv6Prefix          PrefixLength  `name:"ipv6-prefix" default:"64" group:"client" placeholder:"BITS" help:"Leading bits of an IPv6 address that make one client, 32 to 128."`
 }
@@ -84,7 +84,7 @@ type Client struct {
 type Redis struct {
 	RedisURL           Secret   `name:"redis-url" group:"redis" placeholder:"URL" help:"Redis that holds the limiter's counts; empty for this process's memory."`
 	RedisURLFile       string   `name:"redis-url-file" group:"redis" placeholder:"FILE" help:"File with the text of --redis-url."`
-	RedisAddrs         []string `name:"redis-addrs" group:"redis" placeholder:"HOST:PORT,…" help:"Addresses in place of --redis-url: of a server, of Sentinels, or of a cluster's nodes."`
+	RedisAddrs         []string `name:"redis-addrs" group:"redis" placeholder:"HOST:PORT" help:"Addresses in place of --redis-url: of a server, of Sentinels, or of a cluster's nodes."`
 	RedisMaster        string   `name:"redis-master" group:"redis" placeholder:"NAME" help:"Name of the master that the Sentinels of --redis-addrs watch."`
 	RedisCluster       bool     `name:"redis-cluster" group:"redis" help:"Treat --redis-url or --redis-addrs as a cluster."`
 	RedisTLSCA         string   `name:"redis-tls-ca" group:"redis" placeholder:"FILE" help:"Certificates in PEM that sign the Redis server's."`

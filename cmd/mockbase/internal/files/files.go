@@ -1,7 +1,7 @@
 // Package files loads mocks from folders (rules C-22, C-41): it finds the definition files, replaces variables, decodes
 // each file, and joins the files of a project into one definition. [Watcher] tells when they change (rule C-23).
 //
-// Nothing is loaded by halves: a set with a fault lists every fault of every file and is of no other use.
+// Nothing is loaded by halves: a set with a fault lists every fault of every file and is not to be served.
 package files
 
 import (
@@ -32,7 +32,8 @@ type Options struct {
 
 // Set is everything that was found.
 type Set struct {
-	// Projects are joined definitions by slug. They are complete only when there are no Faults.
+	// Projects are joined definitions by slug. When there are Faults, they lack what is faulty: they are good for finding
+	// more faults and for nothing else.
 	Projects []*Project
 	// Faults and Warnings are in the order of the files and of their text.
 	Faults, Warnings []Finding
@@ -238,8 +239,5 @@ func (l *loader) join() {
 		p := l.projects[slug]
 		l.set.Projects = append(l.set.Projects, p)
 		l.set.Faults = append(l.set.Faults, p.join()...)
-	}
-	if len(l.set.Faults) > 0 {
-		l.set.Projects = nil
 	}
 }

@@ -124,14 +124,12 @@ func (w *Watcher) visit(show func(p string, info fs.FileInfo)) {
 			root = target // a walk does not enter a link, not even where it begins
 		}
 		_ = filepath.WalkDir(root, func(p string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-			case p == root || !strings.HasPrefix(entry.Name(), "."):
-				if info, err := os.Stat(p); err == nil && (info.IsDir() || formatOf(p) != "") {
-					show(p, info)
-				}
-			case entry.IsDir():
+			hidden := err == nil && p != root && strings.HasPrefix(entry.Name(), ".")
+			if hidden && entry.IsDir() {
 				return filepath.SkipDir
+			}
+			if info, failed := os.Stat(p); failed == nil && !hidden && (info.IsDir() || formatOf(p) != "") {
+				show(p, info)
 			}
 			return nil
 		})

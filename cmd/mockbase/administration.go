@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine"
+	"github.com/mockbase/mockbase/engine/journal"
+	"github.com/mockbase/mockbase/management"
+	"github.com/mockbase/mockbase/management/catalog"
+	"github.com/mockbase/mockbase/store"
+	"github.com/mockbase/mockbase/web"
+)
+
+// What the parts want of each other, held here because their packages do not know each other.
+var (
+	_ catalog.Store       = store.Store(nil)
+	_ catalog.Plane       = recordedPlane{}
+	_ management.Accounts = store.Store(nil)
+	_ management.Traffic  = (*journal.Journal)(nil)
+	_ journal.Sink        = store.Store(nil)
+	_ engine.Recorder     = (*journal.Journal)(nil)
+)
+
+// recordedPlane is the mock plane with its record: a project that goes takes its exchanges along.
+type recordedPlane struct {
+	*engine.Engine
+
+	journal *journal.Journal
+}
+
+// Withdraw stops serving a project and forgets what was recorded of it.
+func (p recordedPlane) Withdraw(projectID string) {
+	p.Engine.Withdraw(projectID)
+	p.journal.Drop(projectID)
+}
+
+// newManagement makes everything that is not a mock.
+func (s *server) newManagement() (http.Handler, error) {
+	o := management.Options{
+		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Keys: s.keys,
+		ClientAddress: s.shield.addresses.Client, Readiness: s.ready,
+		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(),
+		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),
+		Instance: management.Instance{Name: s.settings.InstanceName},
+		Build:    management.BuildInfo{Version: version, Commit: commit, BuiltAt: builtAt},
+		Clock:    s.clock, Logger: s.log.Logger,
+	}
+	for _, origin := range s.settings.ManagementOrigins {
+		o.Origins = append(o.Origins, string(origin))
+	}
+	if s.setup != nil {
+		o.SetupCode = s.setup.SetupCode
+	}
+	if s.shield.management != nil {
+		o.Shield = s.shield.management.Middleware
+	}
+	if s.shield.login != nil {
+		o.LoginShield = s.shield.login.Middleware
+	}
+	if !s.settings.NoUI {
+		page, err := web.New(web.Options{
+			InstanceName: s.settings.InstanceName, Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), Facts: s.pageFacts,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("make page: %w", err)
+		}
+		o.Web = page
+	}
+	made, err := management.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("make management: %w", err)
+	}
+	return made, nil
+}
+
+// mocksURL is where mocks answer when that is not where the management API does, else "".
+func (s *server) mocksURL() string {
+	switch {
+	case s.settings.PublicURL != "" && s.settings.AdminAddr == "":
+		return string(s.settings.PublicURL)
+	case s.settings.AdminAddr != "":
+		return reachable(s.scheme(), s.listen[0].Addr(), net.InterfaceAddrs)[0]
+	default:
+		return ""
+	}
+}
+
+func (s *server) scheme() string {
+	if s.tls != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// allowedHosts are the names that the management API answers to; none means any. On a loopback address only this machine's
+// names and the operator's count, so that no page elsewhere reaches it by a name that it points here (rule M-17).
+func (s *server) allowedHosts() []string {
+	hosts := s.settings.AllowedHosts
+	if at, ok := s.administration().Addr().(*net.TCPAddr); ok && at.IP.IsLoopback() {
+		hosts = append([]string{"localhost"}, hosts...)
+	}
+	return hosts
+}
+
+// administration is the listener of the management API.
+func (s *server) administration() net.Listener { return s.listen[len(s.listen)-1] }
+
+// pageFacts are what the first page says of the server's state.
+func (s *server) pageFacts() web.Facts {
+	f := web.Facts{FileMode: s.files != nil, Example: s.example()}
+	f.Projects, f.Mocks = s.counts()
+	if s.setup != nil {
+		users, err := s.store.UserCount(context.WithoutCancel(s.ctx))
+		f.NeedsAdmin = err == nil && users == 0
+	}
+	return f
+}

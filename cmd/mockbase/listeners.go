@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// The times of a connection (rule N12): there is none for writing, because an answer may be slow on purpose.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 120 * time.Second
+	// headerSlack is what net/http reads beyond the bound that it is given.
+	headerSlack = 4096
+)
+
+// httpServers serve one listener each.
+type httpServers struct {
+	all    []*http.Server
+	failed chan error
+}
+
+// serveHTTP lets every listener serve its plane.
+func (s *server) serveHTTP() error {
+	administration, err := s.newManagement()
+	if err != nil {
+		return err
+	}
+	s.http = &httpServers{failed: make(chan error, len(s.listen))}
+	s.ends = append(s.ends, s.http.close)
+	whole := &plane{mocks: s.engine, management: administration}
+	if len(s.listen) == 1 {
+		s.serve(s.listen[0], whole)
+		return nil
+	}
+	s.serve(s.listen[0], &plane{mocks: s.engine, management: &mocksOnly{management: administration}})
+	s.serve(s.listen[1], administration)
+	return nil
+}
+
+func (s *server) serve(l net.Listener, handler http.Handler) {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	served := &http.Server{
+		Handler:                      handler,
+		ReadHeaderTimeout:            headerTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               int(s.settings.MaxHeader) - headerSlack,
+		DisableGeneralOptionsHandler: true, // OPTIONS * is the mocks' (rule L7)
+		Protocols:                    protocols,
+		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	s.http.all = append(s.http.all, served)
+	go func() {
+		var err error
+		if s.tls != nil {
+			served.TLSConfig = &tls.Config{GetCertificate: s.tls.get, MinVersion: tls.VersionTLS12}
+			err = served.ServeTLS(l, "", "")
+		} else {
+			err = served.Serve(l)
+		}
+		if !errors.Is(err, http.ErrServerClosed) {
+			s.http.failed <- err
+		}
+	}()
+}
+
+// shutdown stops accepting on every listener and waits for the answers in flight; at the end of ctx it cuts them off.
+func (h *httpServers) shutdown(ctx context.Context) error {
+	done := make(chan error, len(h.all))
+	for _, served := range h.all {
+		go func() { done <- served.Shutdown(ctx) }()
+	}
+	var errs []error
+	for range h.all {
+		errs = append(errs, <-done)
+	}
+	return errors.Join(append(errs, h.close())...)
+}
+
+// close cuts everything off.
+func (h *httpServers) close() error {
+	var errs []error
+	for _, served := range h.all {
+		errs = append(errs, served.Close())
+	}
+	return errors.Join(errs...)
+}

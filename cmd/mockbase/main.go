@@ -1,0 +1,14 @@
+// Command mockbase is a mock API server, and the tool that goes with it.
+//
+// main hands the process's arguments, streams and environment to run, which tests call as well. Each command has a file of
+// its own; serve.go wires the parts of the server.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
+}

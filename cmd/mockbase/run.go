@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/mattn/go-isatty"
+
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+)
+
+// The linker fills these in.
+var (
+	version = "dev"
+	commit  = "unknown"
+	builtAt = "unknown"
+)
+
+// stdio are the streams of a command: what it asks for goes to Out, what it has to say to Err (rule C-1).
+type stdio struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// printf writes to a stream of the process. Who cannot be told cannot be told that either; a reader that went away ends the
+// process by its signal.
+func printf(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, format, args...)
+}
+
+// isTerminal tells whether a person sits at the other end of a stream.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
+
+// grammar is the command line. Its fields are the commands.
+type grammar struct {
+	Config  string `name:"config" placeholder:"FILE" help:"Configuration file in YAML; none is read unless named. (MOCKBASE_CONFIG)"`
+	Quiet   bool   `name:"quiet" short:"q" help:"Say nothing but errors."`
+	Verbose int    `name:"verbose" short:"v" type:"counter" help:"Say more; twice for the stack of a defect."`
+
+	Serve       serveCommand       `cmd:"" help:"Run the server."`
+	Validate    validateCommand    `cmd:"" help:"Check definition files without a server."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server of the same settings whether it is well."`
+	User        struct {
+		Create userCreateCommand `cmd:"" help:"Make an account, while the server is stopped."`
+	} `cmd:"" help:"Manage accounts."`
+	Settings struct {
+		Show  configShowCommand  `cmd:"" default:"withargs" hidden:"" help:"Print every setting with its value and origin."`
+		Check configCheckCommand `cmd:"" help:"Check the settings and print nothing when they are right."`
+	} `cmd:"" name:"config" help:"Print or check the settings."`
+	Schema  schemaCommand  `cmd:"" help:"Print the JSON Schema of the mock format."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+	Help    helpCommand    `cmd:"" help:"Explain a command, or the exit codes."`
+}
+
+// process is what every command is given: its streams, environment and clock, and the global flags.
+type process struct {
+	stdio
+	ctx      context.Context //nolint:containedctx // it is the process's own, handed to each command
+	environ  []string
+	clock    func() time.Time
+	settings *config.Reader
+	origins  map[string]config.Origin
+	quiet    bool
+	verbose  int
+}
+
+// run is the program: main calls it with what the process has, tests with what they choose. It returns the exit code.
+func run(ctx context.Context, args []string, streams stdio, environ []string) (code int) {
+	p := &process{stdio: streams, ctx: ctx, environ: environ, clock: time.Now}
+	defer func() {
+		if defect := recover(); defect != nil {
+			p.printDefect(defect)
+			code = int(exitDefect)
+		}
+	}()
+	err := p.dispatch(args)
+	if err == nil {
+		return int(exitDone)
+	}
+	if !errors.Is(err, errSilent) {
+		printError(p.Err, err)
+	}
+	return int(codeOf(err))
+}
+
+// errSilent is wrapped by errors that have said everything already.
+var errSilent = errors.New("said already")
+
+// dispatch reads the command line and runs its command.
+func (p *process) dispatch(args []string) error {
+	var g grammar
+	helped := false
+	parser, err := kong.New(&g,
+		kong.Name("mockbase"),
+		kong.Description("A mock API server: define mocks, call them from anywhere, see what was called.\n\nRun \"mockbase serve\" to begin."),
+		kong.Writers(p.Out, p.Err),
+		kong.Exit(func(int) { helped = true }),
+		kong.ExplicitGroups(config.Groups()),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
+		kong.ValueFormatter(explainFlag),
+		kong.Bind(p),
+		kong.WithBeforeResolve(p.openSettings),
+	)
+	if err != nil {
+		return fmt.Errorf("read grammar: %w", err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if helped {
+		return nil
+	}
+	if err != nil {
+		return usage(err, args)
+	}
+	p.quiet, p.verbose = g.Quiet, g.Verbose
+	p.origins = p.settings.Note(command)
+	if found := p.settings.Faults(); len(found) > 0 {
+		return settingFaults(found)
+	}
+	return command.Run(p)
+}
+
+// openSettings makes the reader that answers for flags which the command line leaves out. It runs when kong knows the
+// command line and has not looked elsewhere yet.
+func (p *process) openSettings(c *kong.Context) error {
+	path, _ := p.lookup("MOCKBASE_CONFIG")
+	for _, flag := range c.Model.Flags {
+		if stated, ok := c.FlagValue(flag).(string); ok && flag.Name == "config" && stated != "" {
+			path = stated
+		}
+	}
+	reader, err := config.NewReader(p.environ, path)
+	if err != nil {
+		return &failure{code: exitUsage, err: err, fix: "name a file that this user can read with --config or MOCKBASE_CONFIG"}
+	}
+	p.settings = reader
+	c.AddResolver(reader)
+	return nil
+}
+
+// usage turns what kong says of a command line into a failure (rule C-5).
+func usage(err error, args []string) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	for _, arg := range args {
+		name, isFlag := strings.CutPrefix(arg, "--")
+		name, _, _ = strings.Cut(name, "=")
+		if isFlag && config.NotServed(name) && strings.Contains(err.Error(), "--"+name) {
+			return &failure{code: exitUsage, err: fmt.Errorf("--%s is not supported by this version yet", name), fix: "leave it out"}
+		}
+	}
+	return &failure{code: exitUsage, err: err, fix: "mockbase --help lists the commands, mockbase help COMMAND their flags"}
+}
+
+// settingFaults turns faults of settings into an error that lists them all.
+func settingFaults(found []config.Fault) error {
+	f := &faults{code: exitUsage}
+	for _, one := range found {
+		line := one.String()
+		if one.Place == "" {
+			line = "mockbase: " + line
+		}
+		f.lines = append(f.lines, line)
+		f.fixes = append(f.fixes, one.Fix)
+	}
+	return f
+}
+
+// explainFlag adds a setting's variable to its help.
+func explainFlag(value *kong.Value) string {
+	if value.Flag == nil || value.Flag.Group == nil || value.Flag.Group.Key == "" {
+		return value.Help
+	}
+	if !slices.ContainsFunc(config.Groups(), func(g kong.Group) bool { return g.Key == value.Flag.Group.Key }) {
+		return value.Help
+	}
+	return value.Help + " (" + config.EnvName(value.Name) + ")"
+}
+
+// printDefect reports a panic: what to do with it, and its stack when asked (rule C-8).
+func (p *process) printDefect(defect any) {
+	printf(p.Err, "mockbase: defect: %s\n", oneLine(fmt.Sprint(defect)))
+	printFix(p.Err, "run it again with -vv and report what it prints at https://github.com/mockbase/mockbase/issues (version "+version+")")
+	if p.verbose > 1 {
+		printf(p.Err, "%s", debug.Stack())
+	}
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/engine"
+	"github.com/mockbase/mockbase/engine/journal"
+	"github.com/mockbase/mockbase/management/auth"
+	"github.com/mockbase/mockbase/management/catalog"
+	"github.com/mockbase/mockbase/store/sqlite"
+)
+
+// serveCommand runs the server (rule C-20).
+type serveCommand struct {
+	config.Settings
+
+	Paths []string `arg:"" optional:"" name:"dir" help:"Folders with mocks in *.yaml, *.yml and *.json files; without one, the mocks of the data directory."`
+}
+
+// Help is what kong prints below the summary.
+func (*serveCommand) Help() string {
+	return `Without DIR everything is kept in the data directory, and changed over the management API. With DIR the files are
+the whole truth: they are loaded again when they change, nobody needs an account, and unless a data directory is named
+everything else lives in memory.`
+}
+
+// server is everything that serve runs. Its parts are made in the order of the fields and ended in the other direction.
+type server struct {
+	*process
+
+	settings *config.Settings
+	log      *journalist
+	tls      *certificates
+	listen   []net.Listener
+	store    *sqlite.DB
+	keys     *auth.KeyRing
+	shield   *shield
+	journal  *journal.Journal
+	engine   *engine.Engine
+	catalog  *catalog.Catalog
+	files    *fileMode
+	setup    *setupCode
+	state    *readiness
+	// fresh tells that nobody had an account when the store was opened.
+	fresh bool
+	http  *httpServers
+	// ends are called in reverse order.
+	ends []func() error
+}
+
+// Run starts the server and stays until a signal or the end of the process's context.
+func (c *serveCommand) Run(p *process) error {
+	s := &server{process: p, settings: &c.Settings, log: p.newJournalist(c.Messages), state: &readiness{}}
+	for _, w := range p.settings.Warnings() {
+		s.log.Warn("a variable has no effect", slog.String("variable", w.Variable), slog.String("reason", w.String()))
+	}
+	if found := c.Check(p.origins); len(found) > 0 {
+		return settingFaults(found)
+	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	err := s.start(c.Paths)
+	if err == nil {
+		s.announce()
+		err = s.stay(signals)
+	}
+	if errors.Is(err, errAbandoned) {
+		return fail(exitInterrupted, "", errSilent)
+	}
+	return errors.Join(err, s.close())
+}
+
+// errAbandoned ends the process at once, without waiting for anything.
+var errAbandoned = errors.New("abandoned")
+
+// start makes all parts and lets them serve. What it opened before an error is closed by close.
+func (s *server) start(paths []string) error {
+	steps := []func() error{
+		func() error { return s.openFiles(paths) },
+		s.openCertificates,
+		s.bind,
+		s.openStore,
+		s.openShield,
+		s.openMocks,
+		s.openAccounts,
+		s.loadMocks,
+		s.restoreTraffic,
+		s.startUpkeep,
+		s.serveHTTP,
+		s.writeFiles,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bind binds every listener before anything is announced (rule C-21).
+func (s *server) bind() error {
+	addresses := []namedAddress{{"addr", s.settings.Addr}}
+	if s.settings.AdminAddr != "" {
+		addresses = append(addresses, namedAddress{"admin-addr", s.settings.AdminAddr})
+	}
+	open, err := newBinder(s.origins).bind(s.ctx, addresses)
+	if err != nil {
+		return err
+	}
+	s.listen = open
+	for _, l := range open {
+		s.ends = append(s.ends, func() error {
+			if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+				return err
+			}
+			return nil
+		})
+		s.warnOfPlainHTTP(l)
+	}
+	return nil
+}
+
+// warnOfPlainHTTP tells that passwords can be read on their way (rule C-80).
+func (s *server) warnOfPlainHTTP(l net.Listener) {
+	if at, ok := l.Addr().(*net.TCPAddr); !ok || !at.IP.IsUnspecified() || s.tls != nil {
+		return
+	}
+	s.log.Warn("the server listens on all addresses with plain HTTP: passwords travel unencrypted, and sign-ins are not remembered except on this machine",
+		slog.String("address", l.Addr().String()), slog.String("fix", "--tls-cert and --tls-key, or a proxy with TLS in front; --addr 127.0.0.1:8080 for this machine alone"))
+}
+
+// openStore opens the data directory, or a store in memory when nothing is to be kept.
+func (s *server) openStore() error {
+	folder := dataDir{path: s.settings.DataDir, origin: s.origins["data-dir"], logger: s.log.Logger, clock: s.clock}
+	if s.ephemeral() {
+		folder.path = ""
+	}
+	db, err := folder.open(s.ctx)
+	if err != nil {
+		return err
+	}
+	s.store = db
+	s.ends = append(s.ends, db.Close)
+	keys, err := auth.OpenKeyRing(folder.path, s.clock)
+	if err != nil {
+		return &failure{code: exitEnvironment, what: "open signing keys", err: err}
+	}
+	s.keys = keys
+	return nil
+}
+
+// ephemeral tells whether nothing is kept: when that is asked for, and in file mode unless a data directory is named
+// (rule C-20).
+func (s *server) ephemeral() bool {
+	return s.settings.Ephemeral || s.files != nil && !s.origins["data-dir"].Stated()
+}
+
+// openMocks makes the mock plane: journal, engine and catalog.
+func (s *server) openMocks() error {
+	s.journal = journal.New(journal.Options{
+		Count: int(s.settings.JournalCount), Bytes: int64(s.settings.JournalBytes), Age: s.settings.JournalAge.Span(),
+		Clock: s.clock, Logger: s.log.Logger, Sink: s.store, Persist: s.persists,
+	})
+	s.ends = append(s.ends, func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.settings.ShutdownTimeout.Span())
+		defer cancel()
+		return s.journal.Close(ctx)
+	})
+	options := engine.Options{
+		Journal: s.journal, ClientAddress: s.shield.addresses.Client, Clock: s.clock, Logger: s.log.Logger,
+		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget),
+		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
+	}
+	if s.shield.engine != nil {
+		options.Shield = s.shield.engine
+	}
+	made, err := engine.New(options)
+	if err != nil {
+		return fmt.Errorf("make engine: %w", err)
+	}
+	s.engine = made
+	s.catalog = catalog.New(catalog.Options{Store: s.store, Plane: recordedPlane{made, s.journal}, Clock: s.clock, Logger: s.log.Logger})
+	return nil
+}
+
+// persists tells whether a project's exchanges are saved.
+func (s *server) persists(projectID string) bool {
+	snapshot, ok := s.catalog.Project(projectID)
+	return ok && snapshot.Project.PersistTraffic
+}
+
+func sandboxOf(mode config.Sandbox) engine.Sandbox {
+	switch mode {
+	case "off":
+		return engine.SandboxOff
+	case "project":
+		return engine.SandboxProject
+	default:
+		return engine.SandboxOn
+	}
+}
+
+// stay serves until a signal ends it, and reloads what files hold at SIGHUP (rule C-25).
+func (s *server) stay(signals <-chan os.Signal) error {
+	for {
+		select {
+		case got := <-signals:
+			if got == syscall.SIGHUP {
+				s.reload()
+				continue
+			}
+			s.log.Info("stopping", slog.String("signal", got.String()))
+			return s.drain(signals)
+		case <-s.ctx.Done():
+			return s.drain(signals)
+		case err := <-s.http.failed:
+			return fail(exitEnvironment, "serve", err)
+		}
+	}
+}
+
+// drain lets the answers in flight finish. A second signal ends everything at once.
+func (s *server) drain(signals <-chan os.Signal) error {
+	s.state.drain()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.settings.ShutdownTimeout.Span())
+	defer cancel()
+	drained := make(chan error, 1)
+	go func() {
+		// Delays end at once; what they held back is answered now.
+		drained <- errors.Join(s.engine.Close(), s.http.shutdown(ctx))
+	}()
+	for {
+		select {
+		case err := <-drained:
+			if errors.Is(err, context.DeadlineExceeded) {
+				s.log.Warn("answers were cut off at the end of the time for them", slog.Duration("shutdown_timeout", s.settings.ShutdownTimeout.Span()))
+				return nil
+			}
+			return err
+		case got := <-signals:
+			if got != syscall.SIGHUP {
+				return errAbandoned
+			}
+		}
+	}
+}
+
+// close ends all parts, the last made first. What fails is reported, and the rest is ended all the same.
+func (s *server) close() error {
+	var errs []error
+	for _, end := range slices.Backward(s.ends) {
+		errs = append(errs, end())
+	}
+	s.ends = nil
+	if err := errors.Join(errs...); err != nil {
+		return fail(exitEnvironment, "stop", err)
+	}
+	return nil
+}
+
+// reload reads again what files hold: mocks and certificates.
+func (s *server) reload() {
+	if s.tls != nil {
+		s.tls.reload(s.log.Logger, s.clock())
+	}
+	if s.files != nil {
+		s.files.reload(s.ctx)
+	}
+}

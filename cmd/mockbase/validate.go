@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/files"
+	"github.com/mockbase/mockbase/engine"
+)
+
+// validateCommand checks definition files the way a server would (rule C-40).
+type validateCommand struct {
+	Paths   []string    `name:"file" short:"f" required:"" sep:"none" placeholder:"PATH" help:"File or folder to check; may be repeated."`
+	Project config.Slug `name:"project" short:"p" placeholder:"SLUG" help:"Project that the files' mocks belong to, whatever the files say."`
+	Format  string      `name:"format" enum:"text,json,github" default:"text" help:"Form of the findings: text, json or github."`
+	Strict  bool        `name:"strict" help:"Count warnings as errors."`
+}
+
+// Run prints every finding to standard output, because they are what was asked for.
+func (c *validateCommand) Run(p *process) error {
+	set, err := files.Load(files.Options{Paths: c.Paths, Project: string(c.Project), Lookup: p.lookup})
+	if err != nil {
+		return unreadablePath(err)
+	}
+	if err := check(set); err != nil {
+		return err
+	}
+	if err := c.print(p, set); err != nil {
+		return err
+	}
+	if len(set.Faults) > 0 || c.Strict && len(set.Warnings) > 0 {
+		return fail(exitBadInput, "", errSilent)
+	}
+	return nil
+}
+
+// lookup finds a variable of the process's environment.
+func (p *process) lookup(name string) (string, bool) {
+	for _, pair := range p.environ {
+		if key, value, _ := strings.Cut(pair, "="); key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// unreadablePath is the failure of a file or folder that was named and cannot be read.
+func unreadablePath(err error) error {
+	f := &failure{code: exitBadInput, what: "read definitions", err: err}
+	if broken, ok := errors.AsType[*fs.PathError](err); ok {
+		f.what, f.err = "read "+broken.Path, broken.Err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		f.fix = "name a folder with *.yaml, *.yml or *.json files"
+		if here, err := os.Getwd(); err == nil {
+			f.fix += "; the path is looked up in " + here
+		}
+	}
+	return f
+}
+
+// check lets an engine look at the projects of a set, and adds what it finds.
+func check(set *files.Set) error {
+	judge, err := engine.New(engine.Options{})
+	if err != nil {
+		return fmt.Errorf("make engine: %w", err)
+	}
+	for _, project := range set.Projects {
+		examine(judge, project, set)
+	}
+	return nil
+}
+
+// examine adds what an engine says of a project: what it would not serve, else what it finds suspicious.
+func examine(judge *engine.Engine, project *files.Project, set *files.Set) {
+	snapshot := snapshotOf(project)
+	settings := &snapshot.Project.Config
+	var faults []files.Finding
+	for _, f := range judge.CheckConfig(settings) {
+		faults = append(faults, project.Finding(f))
+	}
+	for i, m := range snapshot.Mocks {
+		for _, f := range judge.CheckMock(settings, m) {
+			faults = append(faults, project.Finding(ofMock(f, i)))
+		}
+	}
+	set.Faults = append(set.Faults, faults...)
+	if len(faults) > 0 {
+		return
+	}
+	for i, m := range snapshot.Mocks {
+		for _, f := range judge.Warnings(snapshot, m) {
+			set.Warnings = append(set.Warnings, project.Finding(ofMock(f, i)))
+		}
+	}
+}
+
+// snapshotOf is the project as a server would hold it.
+func snapshotOf(p *files.Project) *mockbase.Snapshot {
+	s := &mockbase.Snapshot{Project: &mockbase.Project{ID: mockbase.PrefixProject + p.Slug, Slug: p.Slug, Config: p.Definition.Config, Revision: 1}}
+	for i, m := range p.Definition.Mocks {
+		known := *m
+		known.ID, known.ProjectID, known.Order, known.Version = mockbase.PrefixMock+m.Name, s.Project.ID, int64(i+1), 1
+		s.Mocks = append(s.Mocks, &known)
+	}
+	return s
+}
+
+// ofMock turns a pointer into a mock into one into the definition.
+func ofMock(f mockbase.FieldError, index int) mockbase.FieldError {
+	f.Pointer = fmt.Sprintf("#/mocks/%d%s", index, strings.TrimPrefix(f.Pointer, "#"))
+	return f
+}
+
+// verdict is one finding as --format json shows it.
+type verdict struct {
+	Severity string        `json:"severity"`
+	Path     string        `json:"path"`
+	Line     int           `json:"line,omitempty"`
+	Column   int           `json:"column,omitempty"`
+	Code     mockbase.Code `json:"code"`
+	Message  string        `json:"message"`
+	text     string
+}
+
+func (c *validateCommand) print(p *process, set *files.Set) error {
+	verdicts := verdictsOf(set)
+	mocks := 0
+	for _, project := range set.Projects {
+		mocks += len(project.Definition.Mocks)
+	}
+	if c.Format == "json" {
+		encoder := json.NewEncoder(p.Out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string]any{"files": set.Files, "mocks": mocks, "findings": verdicts})
+	}
+	for _, v := range verdicts {
+		if c.Format == "github" {
+			printf(p.Out, "::%s file=%s,line=%d,col=%d::%s [%s]\n", v.Severity, v.Path, v.Line, v.Column, githubText(v.Message), v.Code)
+			continue
+		}
+		printf(p.Out, "%s\n", v.text)
+	}
+	if !p.quiet {
+		printf(p.Err, "%s, %s: %s, %s\n", count(set.Files, "file"), count(mocks, "mock"), count(len(set.Faults), "error"), count(len(set.Warnings), "warning"))
+	}
+	return nil
+}
+
+// githubText escapes what a workflow command would read otherwise.
+func githubText(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+// verdictsOf lists errors and warnings together, in the order of the files and their lines.
+func verdictsOf(set *files.Set) []verdict {
+	verdicts := make([]verdict, 0, len(set.Faults)+len(set.Warnings))
+	add := func(severity, mark string, found []files.Finding) {
+		for _, f := range found {
+			verdicts = append(verdicts, verdict{severity, f.Path, f.Line, f.Column, f.Code, f.Message, mark + f.String()})
+		}
+	}
+	add("error", "", set.Faults)
+	add("warning", "", set.Warnings)
+	for i := range verdicts {
+		if verdicts[i].Severity == "warning" {
+			verdicts[i].text = strings.Replace(verdicts[i].text, verdicts[i].Message, "warning: "+verdicts[i].Message, 1)
+		}
+	}
+	slices.SortStableFunc(verdicts, func(a, b verdict) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return verdicts
+}
