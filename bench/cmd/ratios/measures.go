@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/mockbase/mockbase/internal/testkit"
+
+	"github.com/mockbase/mockbase/bench"
+)
+
+// measure is a group of figures that are taken together.
+type measure struct {
+	name, title string
+	take        func(ctx context.Context, s settings, t *table) error
+}
+
+func measures() []measure {
+	return []measure{
+		{"static", "One static mock, shield off, against a bare handler that writes the same bytes", static},
+		{"many", "Many mocks, called in turn, journal on", many},
+		{"shield", "The shield with its counters in memory", shield},
+		{"redis", "The shield with its counters in Redis", redisShield},
+		{"start", "Start of the real binary with 1,000 mocks in SQLite", start},
+		{"memory", "Memory with the journal on", memory},
+		{"outages", "Redis goes away and comes back", outages},
+	}
+}
+
+func names() []string {
+	var all []string
+	for _, m := range measures() {
+		all = append(all, m.name)
+	}
+	return all
+}
+
+// contest starts the servers of a comparison, the floor included where one is asked for, and lets them take turns. The
+// floor's score is the last one.
+func contest(ctx context.Context, s settings, specs []bench.Spec, labels []string) ([]bench.Score, error) {
+	group := &servers{settings: s}
+	defer group.end()
+	var contenders []bench.Contender
+	for i, spec := range specs {
+		c, err := group.start(ctx, labels[i], spec, spec.Mocks)
+		if err != nil {
+			return nil, err
+		}
+		contenders = append(contenders, c)
+	}
+	floor, err := group.startFloor(ctx, contenders[0])
+	if err != nil {
+		return nil, err
+	}
+	return bench.Compare(ctx, s.rounds, append(contenders, floor)...)
+}
+
+func static(ctx context.Context, s settings, t *table) error {
+	scores, err := contest(ctx, s, []bench.Spec{{Mocks: 1, Journal: true}, {Mocks: 1}}, []string{"journal-on", "journal-off"})
+	if err != nil {
+		return err
+	}
+	on, off, floor := scores[0], scores[1], scores[2]
+	t.throughputs(scores)
+	t.ratio("journal on", on, floor, 0.80)
+	t.ratio("journal off", off, floor, 0.92)
+	return nil
+}
+
+func many(ctx context.Context, s settings, t *table) error {
+	specs := []bench.Spec{{Mocks: 1000, Journal: true}, {Mocks: 1, Journal: true}, {Mocks: 10_000, Journal: true}}
+	scores, err := contest(ctx, s, specs, []string{"1000-mocks", "1-mock", "10000-mocks"})
+	if err != nil {
+		return err
+	}
+	thousand, one, tenThousand, floor := scores[0], scores[1], scores[2], scores[3]
+	t.throughputs(scores)
+	t.ratio("1,000 mocks against the bare handler", thousand, floor, 0.80)
+	t.ratio("10,000 mocks against one", tenThousand, one, 0.95)
+	return nil
+}
+
+func shield(ctx context.Context, s settings, t *table) error {
+	specs := []bench.Spec{{Mocks: 1, Journal: true}, {Mocks: 1, Journal: true, Shield: bench.ShieldInMemory}}
+	scores, err := contest(ctx, s, specs, []string{"no-shield", "memory-shield"})
+	if err != nil {
+		return err
+	}
+	t.throughputs(scores)
+	t.ratio("with it against without", scores[1], scores[0], 0.95)
+	return nil
+}
+
+func redisShield(ctx context.Context, s settings, t *table) error {
+	var failed error
+	err := bench.OutsideTests(ctx, func(tb testing.TB) {
+		tb.Helper()
+		failed = behindRedis(ctx, s, t, testkit.StartRedis(tb))
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+func behindRedis(ctx context.Context, s settings, t *table, redis *testkit.Redis) error {
+	specs := []bench.Spec{{Mocks: 1, Journal: true}, {Mocks: 1, Journal: true, Shield: redis.URL()}}
+	scores, err := contest(ctx, s, specs, []string{"no-shield", "redis-shield"})
+	if err != nil {
+		return err
+	}
+	t.throughputs(scores)
+	t.ratio("with it against without", scores[1], scores[0], 0.38)
+	return roundTrips(ctx, s, t, redis)
+}
+
+// roundTrips asks Redis what a number of requests cost it, once one after the other and once at the same time.
+func roundTrips(ctx context.Context, s settings, t *table, redis *testkit.Redis) error {
+	group := &servers{settings: s}
+	defer group.end()
+	c, err := group.start(ctx, "round-trips", bench.Spec{Mocks: 1, Shield: redis.URL()}, 1)
+	if err != nil {
+		return err
+	}
+	for _, clients := range []int{1, s.clients} {
+		c.Load.Clients, c.Load.Count = clients, 5000
+		cost, err := bench.RedisCost(ctx, redis, c.Load)
+		if err != nil {
+			return err
+		}
+		t.note(fmt.Sprintf("commands of 5,000 requests by %d clients", clients), cost.Commands)
+		t.atMost(fmt.Sprintf("round trips a check, %d clients", clients), cost.RoundTrips, 1.01)
+		t.equal(fmt.Sprintf("counted in Redis, %d clients", clients), cost.Counted, 5000)
+	}
+	return nil
+}
+
+func start(ctx context.Context, _ settings, t *table) error {
+	dir, err := os.MkdirTemp("", "mockbase-bench-")
+	if err != nil {
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	binary, err := bench.Build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if err := binary.Fill(ctx, 1000); err != nil {
+		return err
+	}
+	report, err := binary.Starts(ctx, 7)
+	if err != nil {
+		return err
+	}
+	t.within("first answer, best of 7 starts", report.Best, 100*time.Millisecond)
+	t.note("first answer, median", report.Median.Round(time.Microsecond).String())
+	t.megabytes("resident memory when idle", report.Memory, 40)
+	return nil
+}
+
+func memory(ctx context.Context, s settings, t *table) error {
+	group := &servers{settings: s}
+	defer group.end()
+	c, err := group.start(ctx, "memory", bench.Spec{Mocks: 1, Journal: true}, 1)
+	if err != nil {
+		return err
+	}
+	warm := max(s.requests/5, 30_000)
+	var held [2]int64
+	for i, count := range []int64{warm, s.requests - warm} {
+		c.Load.Count = max(count, 1)
+		if _, err := c.Load.Run(ctx); err != nil {
+			return err
+		}
+		if held[i], err = group.all[0].Memory(); err != nil {
+			return err
+		}
+	}
+	t.note(fmt.Sprintf("after %d requests", warm), fmt.Sprintf("%.1f MB", float64(held[0])/(1<<20)))
+	t.note(fmt.Sprintf("after %d requests", s.requests), fmt.Sprintf("%.1f MB", float64(held[1])/(1<<20)))
+	t.atMost("the end against the warm server", float64(held[1])/float64(held[0]), 1.10)
+	return nil
+}
+
+func outages(ctx context.Context, s settings, t *table) error {
+	for _, o := range bench.Outages() {
+		var runs []bench.OutageReport
+		err := bench.OutsideTests(ctx, func(tb testing.TB) {
+			tb.Helper()
+			for range s.outages {
+				runs = append(runs, o.Run(tb, s.away))
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("outage in which Redis %s: %w", o.Name, err)
+		}
+		t.outage(o.Name, runs)
+	}
+	return nil
+}
