@@ -25,14 +25,20 @@ func (c *counters) add(other counters) {
 	c.evicted += other.evicted
 }
 
+// fact is what the bounds need to know of an exchange: what it takes, and when it was, in Unix nanoseconds.
+type fact struct {
+	size, at int64
+}
+
 // ring is the recent exchanges of one project, oldest first from head. Slots grow by doubling up to the bound of count
 // and are then used over and over.
 type ring struct {
 	bounds bounds
 
-	mu      sync.Mutex
-	slots   []*mockbase.Exchange
-	sizes   []int64
+	mu    sync.Mutex
+	slots []*mockbase.Exchange
+	// facts stands beside slots, so that making room does not touch exchanges that have long left the processor's cache.
+	facts   []fact
 	head, n int
 	bytes   int64
 	counted counters
@@ -62,31 +68,31 @@ func (r *ring) push(x *mockbase.Exchange, size int64) {
 	if tail >= len(r.slots) {
 		tail -= len(r.slots)
 	}
-	r.slots[tail], r.sizes[tail] = x, size
+	r.slots[tail], r.facts[tail] = x, fact{size: size, at: x.At.UnixNano()}
 	r.n++
 	r.bytes += size
 }
 
 func (r *ring) grow() {
 	to := min(max(firstSlots, 2*len(r.slots)), r.bounds.count)
-	slots, sizes := make([]*mockbase.Exchange, to), make([]int64, to)
+	slots, facts := make([]*mockbase.Exchange, to), make([]fact, to)
 	copied := copy(slots, r.slots[r.head:])
 	copy(slots[copied:], r.slots[:r.head])
-	copied = copy(sizes, r.sizes[r.head:])
-	copy(sizes[copied:], r.sizes[:r.head])
-	r.slots, r.sizes, r.head = slots, sizes, 0
+	copied = copy(facts, r.facts[r.head:])
+	copy(facts[copied:], r.facts[:r.head])
+	r.slots, r.facts, r.head = slots, facts, 0
 }
 
 // expire evicts what is too old at now, from the oldest end.
 func (r *ring) expire(now time.Time) {
-	limit := now.Add(-r.bounds.age)
-	for r.n > 0 && r.slots[r.head].At.Before(limit) {
+	limit := now.Add(-r.bounds.age).UnixNano()
+	for r.n > 0 && r.facts[r.head].at < limit {
 		r.evict()
 	}
 }
 
 func (r *ring) evict() {
-	r.bytes -= r.sizes[r.head]
+	r.bytes -= r.facts[r.head].size
 	r.slots[r.head] = nil
 	if r.head++; r.head == len(r.slots) {
 		r.head = 0
@@ -132,7 +138,7 @@ func (r *ring) clear() (int, counters) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n, counted := r.n, r.counted
-	r.slots, r.sizes = nil, nil
+	r.slots, r.facts = nil, nil
 	r.head, r.n, r.bytes, r.counted = 0, 0, 0, counters{}
 	return n, counted
 }
@@ -148,14 +154,14 @@ func (r *ring) prepend(oldestFirst []*mockbase.Exchange, sizes []int64, now time
 		n++
 		bytes += sizes[first]
 	}
-	slots, kept, head, count := r.slots, r.sizes, r.head, r.n
-	r.slots, r.sizes, r.head, r.n, r.bytes = nil, nil, 0, 0, 0
+	slots, facts, head, count := r.slots, r.facts, r.head, r.n
+	r.slots, r.facts, r.head, r.n, r.bytes = nil, nil, 0, 0, 0
 	for i := first; i < len(oldestFirst); i++ {
 		r.push(oldestFirst[i], sizes[i])
 	}
 	for i := range count {
 		at := (head + i) % len(slots)
-		r.push(slots[at], kept[at])
+		r.push(slots[at], facts[at].size)
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 	mapHeader = 48
 	mapGroup  = 8 + 8*(stringHeader+sliceHeader)
 	// slotSize is an exchange's part of the ring, counted double because the ring doubles as it grows.
-	slotSize = 2 * 16
+	slotSize = 2 * 24
 	// idSize is an exchange's id, which is always of one length.
 	idSize = 32
 )
