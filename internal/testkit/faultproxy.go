@@ -46,7 +46,7 @@ func StartFaultProxy(tb testing.TB, upstream string) *FaultProxy {
 	tb.Helper()
 	p := &FaultProxy{
 		tb: tb, ctx: lasting(tb), upstream: upstream, links: map[*link]struct{}{},
-		Addr: net.JoinHostPort("127.0.0.1", freePort(tb)),
+		Addr: net.JoinHostPort("127.0.0.1", FreePort(tb)),
 	}
 	p.listen()
 	tb.Cleanup(func() {

@@ -65,7 +65,7 @@ func launch(tb testing.TB, arguments func(dir, port string) []string) *Redis {
 	tb.Cleanup(r.Kill)
 	dir := tb.TempDir()
 	for range 20 {
-		port := freePort(tb)
+		port := FreePort(tb)
 		r.Addr = net.JoinHostPort("127.0.0.1", port)
 		r.args = append([]string{program}, arguments(dir, port)...)
 		if err = r.start(); err == nil {
@@ -259,8 +259,8 @@ func readItems(in *bufio.Reader, n int) (string, error) {
 	return strings.Join(items, "\n"), nil
 }
 
-// freePort picks a port that nobody listens on at the moment.
-func freePort(tb testing.TB) string {
+// FreePort picks a loopback port that nobody listens on at the moment, and that the kernel gives to no outgoing connection.
+func FreePort(tb testing.TB) string {
 	tb.Helper()
 	for range 200 {
 		port := strconv.Itoa(portFloor + rand.IntN(portSpan)) // #nosec G404 -- no secret

@@ -26,7 +26,7 @@ type SYNBlackHole struct {
 func OpenSYNBlackHole(tb testing.TB, addr string) *SYNBlackHole {
 	tb.Helper()
 	if addr == "" {
-		addr = net.JoinHostPort("127.0.0.1", freePort(tb))
+		addr = net.JoinHostPort("127.0.0.1", FreePort(tb))
 	}
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil {
