@@ -1,8 +1,10 @@
 package redisstore_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mockbase/mockbase/internal/testkit"
 	"github.com/mockbase/mockbase/ratelimit"
@@ -51,4 +53,45 @@ func everyKeyEnds(t *testing.T, server *testkit.Redis) {
 			t.Errorf("RL60: %q never expires", key)
 		}
 	}
+}
+
+// FuzzRL139_decisions_equal_those_of_Step sends a sequence of checks through Redis and through Step. Three bytes are one
+// check: how far the clock moves, back for a negative one, the cost, and now and then another limit.
+func FuzzRL139_decisions_equal_those_of_Step(f *testing.F) {
+	server := testkit.StartRedis(f)
+	s := open(f, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}})
+	f.Add([]byte{1, 1, 0, 1, 3, 0, 130, 1, 0, 127, 8, 0, 1, 0, 200}, true)
+	f.Add([]byte{0, 7, 0, 0, 1, 0, 100, 1, 0, 156, 1, 0, 0, 1, 3}, false)
+	run := time.Now().UnixNano()
+	f.Fuzz(func(t *testing.T, moves []byte, first bool) {
+		run++
+		p := ratelimit.Policy{Limit: 7, Window: 10 * time.Second}
+		if first {
+			p.Align = ratelimit.AlignFirstRequest
+		}
+		key := ratelimit.Key{Namespace: "fuzz", Identifier: strconv.FormatInt(run, 10)}
+		var state ratelimit.State
+		now := time.Unix(1_700_000_000, 0)
+		newest := now
+		for ; len(moves) >= 3; moves = moves[3:] {
+			now = now.Add(time.Duration(int8(moves[0])) * time.Second / 16)
+			if now.After(newest) {
+				newest = now
+			}
+			if oldest := newest.Add(-p.Window); !first && now.Before(oldest) {
+				now = oldest // Redis remembers more windows on the clock than Step, which keeps two.
+			}
+			if moves[2] > 0 {
+				p.Limit = int64(moves[2])
+			}
+			judged := p
+			r := ratelimit.Request{Key: key, Policy: &judged, Cost: int64(moves[1] % 16), Now: now}
+			var want ratelimit.Decision
+			state, want = ratelimit.Step(&judged, state, r.Now, r.Cost)
+			got, err := s.Take(t.Context(), r)
+			if err != nil || got != want {
+				t.Fatalf("%d at %v:\n got %+v, %v\nwant %+v", r.Cost, r.Now, got, err, want)
+			}
+		}
+	})
 }

@@ -169,7 +169,8 @@ func (t *target) warm(ctx context.Context, client redis.UniversalClient) error {
 }
 
 func (t *target) warmOne(ctx context.Context, client *redis.Client) error {
-	errs := make([]error, t.options.MinIdleConns)
+	// One more than the pool keeps idle: while one is in use, the pool makes another.
+	errs := make([]error, min(t.options.MinIdleConns+1, t.options.PoolSize))
 	var group sync.WaitGroup
 	for i := range errs {
 		conn := client.Conn()
