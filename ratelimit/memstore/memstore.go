@@ -55,8 +55,11 @@ type Options struct {
 
 // Store is limiter state in memory. It is safe for concurrent use, starts no goroutine and needs no end.
 type Store struct {
-	clock     func() time.Time
-	born      time.Time
+	clock func() time.Time
+	born  time.Time
+	// monotonic says that the clock is this machine's. An instant that a caller has just read from it serves for the
+	// expiry too; all others tell nothing of real time.
+	monotonic bool
 	seed      maphash.Seed
 	shards    []shard
 	evictions atomic.Int64
@@ -79,7 +82,8 @@ func New(o Options) (*Store, error) {
 		o.Clock = time.Now
 	}
 	count := shardCount(runtime.GOMAXPROCS(0), o.MaxKeys)
-	s := &Store{clock: o.Clock, born: o.Clock(), seed: maphash.MakeSeed(), shards: make([]shard, count)}
+	born := o.Clock()
+	s := &Store{clock: o.Clock, born: born, monotonic: monotonic(born), seed: maphash.MakeSeed(), shards: make([]shard, count)}
 	for i := range s.shards {
 		keys := o.MaxKeys / count
 		if i < o.MaxKeys%count {
@@ -103,7 +107,10 @@ func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decisi
 	if settled || err != nil {
 		return d, err
 	}
-	now := s.clock()
+	now := r.Now
+	if !s.monotonic || !monotonic(now) {
+		now = s.clock()
+	}
 	if r.Now.IsZero() {
 		r.Now = now
 	}
@@ -112,6 +119,9 @@ func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decisi
 	err = s.shardOf(hash).take(hash, &k, &r, int64(now.Sub(s.born)), &d)
 	return d, err
 }
+
+// monotonic says whether an instant has a monotonic reading, which only the machine's own clock gives.
+func monotonic(t time.Time) bool { return t != t.Round(0) }
 
 // Release does nothing: fixed windows hold no leases.
 func (*Store) Release(context.Context, ratelimit.Key, *ratelimit.Policy, string) error { return nil }

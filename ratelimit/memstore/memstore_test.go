@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mockbase/mockbase/ratelimit"
@@ -378,5 +379,37 @@ func TestRL137_administration_and_checks_at_one_time(t *testing.T) {
 	group.Wait()
 	if got := s.Len(); got > 50 {
 		t.Errorf("%d counters, want up to 50", got)
+	}
+}
+
+func TestRL26_counters_expire_by_real_time_whatever_instants_are_given(t *testing.T) {
+	t.Parallel()
+	for name, instant := range map[string]func() time.Time{
+		"none":                     func() time.Time { return time.Time{} },
+		"of the machine's clock":   time.Now,
+		"of a clock far ahead":     func() time.Time { return time.Unix(4_000_000_000, 0) },
+		"of a clock that is stuck": func() time.Time { return time.Unix(1_000_000_000, 0) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStore(t, memstore.Options{MaxKeys: 1})
+			p := policy(2, time.Minute)
+			request := func(identifier string) {
+				r := ratelimit.Request{Key: client(identifier), Policy: p, Cost: 1, Now: instant()}
+				if _, err := s.Take(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			request("a")
+			<-time.After(59 * time.Second)
+			request("b")
+			if s.Evictions() != 1 {
+				t.Errorf("instants %s: a counter expired before its window was over", name)
+			}
+			<-time.After(60 * time.Second)
+			request("c")
+			if s.Evictions() != 1 || s.Len() != 1 {
+				t.Errorf("instants %s: a counter outlived its window", name)
+			}
+		})
 	}
 }

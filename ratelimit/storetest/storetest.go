@@ -6,6 +6,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -92,17 +93,36 @@ func request(namespace, identifier string, p *ratelimit.Policy, cost int64) rate
 	return ratelimit.Request{Key: ratelimit.Key{Namespace: namespace, Identifier: identifier}, Policy: p, Cost: cost, Now: origin}
 }
 
+// vectors plays the published sequences. A store drops what nobody asked for during a window in real time, so that a
+// sequence which a busy machine held up for longer than its window proves nothing and is played again.
 func (s subject) vectors() {
+	const attempts = 5
 	for _, v := range Published(s).Vectors {
 		if !s.serves(v.Policy()) {
 			continue
 		}
-		for i, r := range v.Requests("vector-" + strings.ToLower(v.ID)) {
-			if got := Expected(s.take(r)); got != v.Steps[i].Expect {
-				s.Errorf("%v, step %d at %d ms:\n got %+v\nwant %+v", &v, i, v.Steps[i].AtMs, got, v.Steps[i].Expect)
+		for attempt := range attempts {
+			begun := time.Now()
+			faults := s.play(&v, fmt.Sprintf("vector-%s-%d", strings.ToLower(v.ID), attempt))
+			if len(faults) == 0 {
+				break
+			}
+			if time.Since(begun) < v.Policy().Window || attempt == attempts-1 {
+				s.Errorf("%v:\n%s", &v, strings.Join(faults, "\n"))
+				break
 			}
 		}
 	}
+}
+
+// play returns what came out otherwise than written.
+func (s subject) play(v *Vector, namespace string) (faults []string) {
+	for i, r := range v.Requests(namespace) {
+		if got := Expected(s.take(r)); got != v.Steps[i].Expect {
+			faults = append(faults, fmt.Sprintf("step %d at %d ms: %+v, want %+v", i, v.Steps[i].AtMs, got, v.Steps[i].Expect))
+		}
+	}
+	return faults
 }
 
 func (s subject) independence() {
