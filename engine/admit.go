@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"net/http"
+
+	"github.com/mockbase/mockbase"
+)
+
+// admitted asks the shield. When it refuses, the answer is written.
+func (c *call) admitted() bool {
+	shield := c.engine.options.Shield
+	if shield == nil {
+		return true
+	}
+	w := &shieldWriter{ResponseWriter: c.w, program: c.program, allowed: c.allowed}
+	if c.recording != nil {
+		w.most = c.engine.options.RecordCap
+	}
+	decision, ok := shield.Admit(w, c.request)
+	if c.recording != nil && decision.Policy != nil && !decision.Skipped {
+		c.limits[0] = mockbase.LimitOutcome{
+			Policy: decision.Policy.Name, Kind: "shield", Allowed: decision.Allowed,
+			Remaining: decision.Remaining, RetryAfter: decision.RetryAfter,
+		}
+		c.exchange.Limits = c.limits[:]
+		if !ok {
+			c.exchange.Policy = decision.Policy.Name
+		}
+	}
+	if !ok {
+		c.outcome.by = mockbase.AnsweredByShield
+		c.outcome.status, c.outcome.header = w.status, w.Header()
+		c.outcome.body, c.outcome.bodySize = w.body, w.size
+	}
+	return ok
+}
+
+// shieldWriter lets the shield's answer be read by browsers of other origins (rule L18), and notes it.
+type shieldWriter struct {
+	http.ResponseWriter
+	program *program
+	allowed []string
+	status  int
+	// body holds the first bytes of the answer, at most most; size counts them all.
+	body []byte
+	most int
+	size int64
+}
+
+// WriteHeader completes the header, now that it is known which names are to be exposed.
+func (w *shieldWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+		h := w.Header()
+		if decision := w.program.settings.decision(decisionNone); decision != "" {
+			h[headerDecision] = []string{decision}
+		}
+		w.program.settings.origins.decorate(h, w.allowed)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *shieldWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	w.body = append(w.body, b[:min(len(b), w.most-len(w.body))]...)
+	w.size += int64(len(b))
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap serves http.ResponseController.
+func (w *shieldWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

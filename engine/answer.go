@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"maps"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The names of headers that the engine itself sets or reads, in canonical form.
+const (
+	headerAllow            = "Allow"
+	headerAllowCredentials = "Access-Control-Allow-Credentials"
+	headerAllowHeaders     = "Access-Control-Allow-Headers"
+	headerAllowMethods     = "Access-Control-Allow-Methods"
+	headerAllowOrigin      = "Access-Control-Allow-Origin"
+	headerAllowPrivate     = "Access-Control-Allow-Private-Network"
+	headerClearSiteData    = "Clear-Site-Data"
+	headerConnection       = "Connection"
+	headerContentLength    = "Content-Length"
+	headerContentType      = "Content-Type"
+	headerCookie           = "Cookie"
+	headerDate             = "Date"
+	headerDecision         = "Mockbase-Mock"
+	headerExpose           = "Access-Control-Expose-Headers"
+	headerMaxAge           = "Access-Control-Max-Age"
+	headerOrigin           = "Origin"
+	headerRequestHeaders   = "Access-Control-Request-Headers"
+	headerRequestMethod    = "Access-Control-Request-Method"
+	headerRequestPrivate   = "Access-Control-Request-Private-Network"
+	headerSetCookie        = "Set-Cookie"
+	headerUserAgent        = "User-Agent"
+	headerVary             = "Vary"
+)
+
+// decisionNone is the decision header of an answer that no mock gave (rule M7).
+const decisionNone = "none"
+
+// headerLine is one header of an answer: a key of the header map and its field lines. Without a line it keeps net/http
+// from adding a header of this name.
+type headerLine struct {
+	key   string
+	lines []string
+}
+
+// answer is a whole answer, worked out when the mock was compiled.
+type answer struct {
+	status int
+	body   []byte
+	// own are the lines of the answer alone; plain and cross have those for origins in addition, for a request whose
+	// origin is not allowed and for one whose origin is (rules L15 to L19).
+	own, plain, cross []headerLine
+	// ownOrigin tells that the author stated Access-Control-Allow-Origin, which wins (rule L18).
+	ownOrigin bool
+	// headLength is the Content-Length that the author stated, for a HEAD request that the mock answers by itself (rule
+	// O3); nil otherwise.
+	headLength []string
+	// nameless tells that some line has no value, so that the recorded header must be cleaned.
+	nameless bool
+	// secret tells that a header holds what is never recorded, browser that one is kept from browsers (rule Y10).
+	secret, browser bool
+}
+
+// draft is an answer in the making.
+type draft struct {
+	status  int
+	kind    mockbase.BodyKind
+	body    []byte
+	headers []mockbase.Header
+	// decision is the value of the decision header, "" for none.
+	decision string
+}
+
+// statusOf returns the status of an answer: 200 if it is not stated, or 204 without a body.
+func (d *draft) statusOf() int {
+	switch {
+	case d.status != 0:
+		return d.status
+	case d.kind == mockbase.BodyNone:
+		return http.StatusNoContent
+	default:
+		return http.StatusOK
+	}
+}
+
+// bodyless tells whether an answer of this status has no body (rule O2).
+func bodyless(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusResetContent || status == http.StatusNotModified
+}
+
+// compile works the answer out. Header names keep the spelling of their author (rule O6).
+func (d *draft) compile(s *settings) *answer {
+	a := &answer{status: d.statusOf()}
+	if !bodyless(a.status) {
+		a.body = slices.Clip(d.body)
+	}
+	h := d.header(a)
+	a.own = linesOf(h)
+	if !bodyless(a.status) {
+		a.headLength = d.ownLength()
+	}
+	a.ownOrigin = holdsHeader(h, headerAllowOrigin)
+	for name, lines := range h {
+		canonical := textproto.CanonicalMIMEHeaderKey(name)
+		a.secret = a.secret || isSecretHeader(canonical)
+		a.browser = a.browser || canonical == headerSetCookie || canonical == headerClearSiteData
+		a.nameless = a.nameless || len(lines) == 0
+	}
+	plain := maps.Clone(h)
+	s.origins.decorate(plain, nil)
+	s.origins.decorate(h, anyOrigin())
+	a.plain, a.cross = linesOf(plain), linesOf(h)
+	return a
+}
+
+// header builds the header map: the author's headers, the framing, and what keeps net/http from adding its own.
+func (d *draft) header(a *answer) http.Header {
+	h := make(http.Header, len(d.headers)+4)
+	for _, own := range d.headers {
+		switch canonical := textproto.CanonicalMIMEHeaderKey(own.Name); {
+		case canonical == headerContentLength, canonical == headerDecision, canonical == headerConnection, canonical == "Transfer-Encoding":
+			// Framing follows from the bytes and cannot be removed (rules O3 and O10); the decision is the engine's.
+		case own.Remove:
+			h[canonical] = nil
+		default:
+			h[own.Name] = own.Values
+			if own.Name != canonical && (canonical == headerDate || canonical == headerContentType) {
+				// net/http looks for these two in canonical spelling, and adds them otherwise.
+				h[canonical] = nil
+			}
+		}
+	}
+	d.frame(h, a)
+	if d.decision != "" {
+		h[headerDecision] = []string{d.decision}
+	}
+	return h
+}
+
+// frame adds length and type (rules O2 to O5).
+func (d *draft) frame(h http.Header, a *answer) {
+	_, typed := h[headerContentType]
+	if !typed {
+		h[headerContentType] = nil
+		if len(d.body) > 0 && (len(a.body) > 0 || a.status == http.StatusNotModified) {
+			h[headerContentType] = []string{d.defaultType()}
+		}
+	}
+	switch {
+	case a.status == http.StatusNotModified:
+		d.frameNotModified(h)
+	case a.status != http.StatusNoContent:
+		h[headerContentLength] = []string{strconv.Itoa(len(a.body))}
+	}
+}
+
+// frameNotModified gives a 304 the headers that a 200 would have. net/http drops length and type from a 304 by their
+// canonical names, so they go out in lower case.
+func (d *draft) frameNotModified(h http.Header) {
+	if lines := h[headerContentType]; len(lines) > 0 {
+		h["content-type"], h[headerContentType] = lines, nil
+	}
+	if len(d.body) > 0 {
+		h["content-length"] = []string{strconv.Itoa(len(d.body))}
+	}
+	if own := d.ownLength(); own != nil {
+		h["content-length"] = own
+	}
+}
+
+func (d *draft) defaultType() string {
+	if d.kind == mockbase.BodyJSON {
+		return "application/json"
+	}
+	return "text/plain; charset=utf-8"
+}
+
+// ownLength is the author's Content-Length; one that is no number is dropped, as it would break the framing.
+func (d *draft) ownLength() []string {
+	for _, own := range d.headers {
+		if !own.Remove && strings.EqualFold(own.Name, headerContentLength) && len(own.Values) == 1 {
+			if _, err := strconv.ParseUint(own.Values[0], 10, 63); err == nil {
+				return own.Values
+			}
+		}
+	}
+	return nil
+}
+
+// linesOf returns a header map as a list, which is faster to copy, in an order that does not change.
+func linesOf(h http.Header) []headerLine {
+	lines := make([]headerLine, 0, len(h))
+	for _, key := range slices.Sorted(maps.Keys(h)) {
+		// What is appended to a line must not reach other answers.
+		lines = append(lines, headerLine{key: key, lines: slices.Clip(h[key])})
+	}
+	return lines
+}
+
+// mergeHeaders puts an answer's own headers over the project's default ones, name by name (mock format, section 6).
+func mergeHeaders(defaults, own []mockbase.Header) []mockbase.Header {
+	merged := make([]mockbase.Header, 0, len(defaults)+len(own))
+	for _, header := range defaults {
+		if !slices.ContainsFunc(own, func(o mockbase.Header) bool { return strings.EqualFold(o.Name, header.Name) }) {
+			merged = append(merged, header)
+		}
+	}
+	return append(merged, own...)
+}

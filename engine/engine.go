@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/ratelimit"
+)
+
+// The bounds that hold where the options say nothing (rules N7 and N8).
+const (
+	DefaultMaxBody   = 10 << 20
+	DefaultMaxTarget = 16 << 10
+	// DefaultRecordCap holds nearly every body that a person would read in the journal.
+	DefaultRecordCap = 64 << 10
+	// DefaultBasePath is the path that all projects live below.
+	DefaultBasePath = "/m"
+)
+
+// Shield decides whether a request may enter. It sees every request but preflights, before the body is read.
+type Shield interface {
+	// Admit returns false when the request is refused; the answer is written then.
+	Admit(w http.ResponseWriter, r *http.Request) (ratelimit.Decision, bool)
+}
+
+// Recorder keeps exchanges. Record must not block, and may not change the exchange.
+type Recorder interface {
+	Record(x *mockbase.Exchange)
+}
+
+// Sandbox says whose word counts about the browser sandbox (rule Y10).
+type Sandbox int
+
+// The operator's choices. With SandboxProject, a project may switch the sandbox off for its own mocks.
+const (
+	SandboxOn Sandbox = iota
+	SandboxProject
+	SandboxOff
+)
+
+// Options say how an engine serves. The zero value serves below /m, without a shield and without recording.
+type Options struct {
+	// BasePath is the path that the projects live below, without a slash at the end; "" is DefaultBasePath.
+	BasePath string
+	// Shield guards all projects; nil is none.
+	Shield Shield
+	// ClientAddress finds the address of a request's client; nil takes the peer's.
+	ClientAddress func(r *http.Request) netip.Addr
+	// Journal keeps exchanges; nil records nothing. A nil pointer in the interface is not nil.
+	Journal Recorder
+	// RecordCap is how many bytes of a body are recorded; 0 is DefaultRecordCap.
+	RecordCap int
+	// MaxBody and MaxTarget bound the request body and target in bytes; 0 is the default.
+	MaxBody, MaxTarget int64
+	// SharedOrigin tells that the dashboard is served from the same origin, so that pages of mocks are sandboxed in
+	// browsers unless Sandbox says otherwise (rule Y10).
+	SharedOrigin bool
+	Sandbox      Sandbox
+	// Clock says what time it is; nil is time.Now.
+	Clock func() time.Time
+	// Logger hears of published programs; nil is silent.
+	Logger *slog.Logger
+}
+
+// Engine answers the requests of the mock plane. Its methods may be called at the same time.
+type Engine struct {
+	options Options
+	// prefix is the base path with a slash at the end.
+	prefix string
+	// nowhere stands for a project that does not exist: no mocks, default settings.
+	nowhere  *program
+	programs atomic.Pointer[registry]
+	// examined is the program of the snapshot that Warnings saw last.
+	examined atomic.Pointer[program]
+	date     dateLine
+	calls    sync.Pool
+
+	mu      sync.Mutex
+	closing chan struct{}
+	closed  bool
+}
+
+// registry holds every published program. It is replaced as a whole.
+type registry struct {
+	bySlug, byID map[string]*program
+	// methods are those in use anywhere, for the answer to OPTIONS * (rule L7).
+	methods methodSet
+}
+
+var _ http.Handler = (*Engine)(nil)
+
+// New makes an engine without projects.
+func New(o Options) (*Engine, error) {
+	if o.BasePath == "" {
+		o.BasePath = DefaultBasePath
+	}
+	if o.BasePath[0] != '/' || o.BasePath[len(o.BasePath)-1] == '/' {
+		return nil, fmt.Errorf("make engine: base path %q does not begin with a slash, or ends with one", o.BasePath)
+	}
+	if o.MaxBody < 0 || o.MaxTarget < 0 || o.RecordCap < 0 {
+		return nil, fmt.Errorf("make engine: a bound is negative (body %d, target %d, recorded %d)", o.MaxBody, o.MaxTarget, o.RecordCap)
+	}
+	o.MaxBody = orDefault(o.MaxBody, DefaultMaxBody)
+	o.MaxTarget = orDefault(o.MaxTarget, DefaultMaxTarget)
+	o.RecordCap = orDefault(o.RecordCap, DefaultRecordCap)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.ClientAddress == nil {
+		o.ClientAddress = peerAddress
+	}
+	e := &Engine{options: o, prefix: o.BasePath + "/", closing: make(chan struct{})}
+	e.programs.Store(&registry{})
+	nowhere, err := e.compile(&mockbase.Snapshot{Project: &mockbase.Project{}}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make engine: %w", err)
+	}
+	e.nowhere = nowhere
+	return e, nil
+}
+
+func orDefault[T int | int64](n, otherwise T) T {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+func peerAddress(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return peer.Addr().Unmap()
+}
+
+// Publish compiles a snapshot and lets it answer all requests from then on. A snapshot that is older than the published
+// one is ignored, so that calls at the same time end with the newest. Mocks that did not change are not compiled again.
+func (e *Engine) Publish(s *mockbase.Snapshot) error {
+	if e.overtaken(s) {
+		return nil
+	}
+	p, err := e.compile(s, e.programs.Load().byID[s.Project.ID])
+	if err != nil {
+		return fmt.Errorf("publish project %q: %w", s.Project.Slug, err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.overtaken(s) {
+		return nil
+	}
+	next := e.programs.Load().without(s.Project.ID)
+	next.bySlug[s.Project.Slug] = p
+	next.byID[s.Project.ID] = p
+	next.count()
+	e.programs.Store(next)
+	e.options.Logger.Debug("project published", slog.String("project", s.Project.Slug),
+		slog.Int64("revision", s.Project.Revision), slog.Int("mocks", len(s.Mocks)))
+	return nil
+}
+
+// overtaken tells whether a newer snapshot of the same project is published.
+func (e *Engine) overtaken(s *mockbase.Snapshot) bool {
+	p := e.programs.Load().byID[s.Project.ID]
+	return p != nil && p.project.Revision > s.Project.Revision
+}
+
+// Withdraw stops answering for a project. It is no error when there is none of this id.
+func (e *Engine) Withdraw(projectID string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	next := e.programs.Load().without(projectID)
+	next.count()
+	e.programs.Store(next)
+}
+
+// Close ends all delays, so that the answers in flight finish at once (rule N13). It may be called again.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.closed = true
+		close(e.closing)
+	}
+	return nil
+}
+
+// without returns a copy that lacks one project.
+func (g *registry) without(projectID string) *registry {
+	next := &registry{bySlug: maps.Clone(g.bySlug), byID: maps.Clone(g.byID)}
+	if next.byID == nil {
+		next.bySlug, next.byID = map[string]*program{}, map[string]*program{}
+	}
+	if p := next.byID[projectID]; p != nil {
+		delete(next.byID, projectID)
+		if next.bySlug[p.project.Slug] == p {
+			delete(next.bySlug, p.project.Slug)
+		}
+	}
+	return next
+}
+
+func (g *registry) count() {
+	for _, p := range g.byID {
+		g.methods.join(&p.methods)
+	}
+}

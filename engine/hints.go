@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+)
+
+// slip is a common mistake in a path: what the path would be without it, and how to say so.
+type slip struct {
+	path *requestPath
+	says string
+}
+
+// hints names common slips (rule M5). The mocks come nearest first.
+func (c *call) hints(near []likeness) []string {
+	hints := []string{}
+	for _, s := range c.slips() {
+		if l := firstOf(near, func(l *likeness) bool { return !l.path && l.pattern.match(s.path) }); l != nil {
+			hints = append(hints, fmt.Sprintf(s.says, describeMock(l)))
+		}
+	}
+	if l := firstOf(near, func(l *likeness) bool { return !l.path && l.pattern.matchAnyCase(&c.path) }); l != nil {
+		hints = append(hints, "the path differs only in letter case from that of "+describeMock(l))
+	}
+	hints = append(hints, c.nameHints(near)...)
+	if l := firstOf(near, func(l *likeness) bool { return l.path && l.method && !l.atHost }); l != nil {
+		hints = append(hints, fmt.Sprintf("%s answers on the other host %s only", describeMock(l), quoted(l.host.text)))
+	}
+	if strings.ContainsRune(rawTarget(c.request), '#') {
+		hints = append(hints, "the target holds a fragment (#…), which a client should not send; it counts as text")
+	}
+	if name := c.disabled(); name != "" {
+		hints = append(hints, "mock "+quoted(name)+" would answer, but it is disabled")
+	}
+	return hints
+}
+
+func firstOf(near []likeness, is func(l *likeness) bool) *likeness {
+	for i := range near {
+		if is(&near[i]) {
+			return &near[i]
+		}
+	}
+	return nil
+}
+
+func describeMock(l *likeness) string {
+	return fmt.Sprintf("mock %s (%s)", quoted(l.mock.Name), printable(l.mock.Request.Path))
+}
+
+// slips returns the request's path without each of the slips that it may hold.
+func (c *call) slips() []slip {
+	sent := c.path.segments
+	last := len(sent) - 1
+	var slips []slip
+	try := func(segments []string, says string) {
+		if len(segments) > 0 {
+			slips = append(slips, slip{path: c.program.settings.pathOf(segments), says: says})
+		}
+	}
+	if last >= 0 && sent[last] == "" {
+		try(sent[:last], "the path differs only by a trailing slash from that of %s")
+	} else {
+		try(append(sent[:last+1:last+1], ""), "the path lacks only the trailing slash of that of %s")
+	}
+	var merged, divided []string
+	for i, segment := range sent {
+		if segment != "" || i == last {
+			merged = append(merged, segment)
+		}
+		divided = append(divided, strings.Split(segment, "/")...)
+	}
+	if len(merged) < len(sent) {
+		try(merged, "the path has an empty segment (//) that the path of %s has not")
+	}
+	if len(divided) > len(sent) {
+		try(divided, "an encoded slash (%%2F) is data inside a segment; with plain slashes the path would be that of %s")
+	}
+	if strings.Contains(strings.Join(sent, ""), "+") {
+		try(replaceAll(sent, "+", " "), "a plus is a plus in a path; with a space (%%20) the path would be that of %s")
+	}
+	if strings.Contains(strings.Join(sent, ""), " ") {
+		try(replaceAll(sent, " ", "+"), "%%20 is a space; with a plus the path would be that of %s")
+	}
+	return slips
+}
+
+func replaceAll(texts []string, old, by string) []string {
+	replaced := make([]string, len(texts))
+	for i, s := range texts {
+		replaced[i] = strings.ReplaceAll(s, old, by)
+	}
+	return replaced
+}
+
+// pathOf makes the path of decoded segments.
+func (o pathRules) pathOf(segments []string) *requestPath {
+	p := &requestPath{segments: segments, keys: segments}
+	if o.ignoreCase {
+		p.keys = foldAll(segments)
+	}
+	return p
+}
+
+// matchAnyCase tells whether the pattern would match without regard to letter case.
+func (p *pattern) matchAnyCase(path *requestPath) bool {
+	return p.matchWith(path, func(s *segment, i int) bool { return s.matchAnyCase(path.segments[i]) })
+}
+
+// nameHints finds query parameters that were sent in another letter case (rule C9).
+func (c *call) nameHints(near []likeness) []string {
+	for i := range near {
+		if !near[i].path {
+			continue
+		}
+		for j := range near[i].guards.query {
+			wanted := near[i].guards.query[j].name
+			if v := c.queryValues(wanted); v.sent() {
+				continue
+			}
+			for _, p := range c.pairs() {
+				if strings.EqualFold(p.name, wanted) {
+					return []string{fmt.Sprintf("letter case: the query holds %s, and %s asks for %s",
+						quoted(p.name), describeMock(&near[i]), quoted(wanted))}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// disabled returns the name of a disabled mock that would answer, "" if there is none (rule A10).
+func (c *call) disabled() string {
+	for i := range c.program.entries[:min(len(c.program.entries), maxScanned)] {
+		e := &c.program.entries[i]
+		if e.mock.Disabled && e.pattern.match(&c.path) && c.admits(e) {
+			return e.mock.Name
+		}
+	}
+	return ""
+}

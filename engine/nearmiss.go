@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The bounds of an explanation (rules M2 and M6).
+const (
+	maxNearMisses = 3
+	maxCompared   = 200
+	// maxScanned is how many mocks are looked at to find the ones to compare.
+	maxScanned = 10_000
+	// maxDiagnosis is how many bytes of values an explanation shows.
+	maxDiagnosis = 64 << 10
+)
+
+// What the parts of a request weigh in the distance to a mock (rule M4); together 1. A path that differs at all weighs
+// as much as pathWeight, and pathSpread more as less of it is alike.
+const (
+	pathWeight   = 0.3
+	pathSpread   = 0.25
+	methodWeight = 0.2
+	hostWeight   = 0.12
+	queryWeight  = 0.08
+	headerWeight = 0.05
+)
+
+// likeness is how near a mock comes to a request.
+type likeness struct {
+	*entry
+	distance             float64
+	path, method, atHost bool
+}
+
+// nearest compares the mocks that may be near, at most maxCompared, and returns them nearest first. On a tie the order
+// of rule A2 decides, so that the same request gives the same list.
+func (c *call) nearest() []likeness {
+	near := make([]likeness, 0, min(maxCompared, len(c.program.entries)))
+	met := make(map[*entry]bool)
+	m := newMerge(c.leaves, c.method.name)
+	for e := m.next(); e != nil && len(near) < maxCompared; e = m.next() {
+		if !met[e] {
+			met[e] = true
+			near = append(near, c.liken(e))
+		}
+	}
+	for _, e := range c.alike(met, maxCompared-len(near)) {
+		near = append(near, c.liken(e))
+	}
+	order := comparison(c.method.name)
+	slices.SortFunc(near, func(a, b likeness) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), order(a.entry, b.entry))
+	})
+	return near
+}
+
+// alike returns up to most enabled mocks whose paths look most like the request's, but for those met already. It
+// counts how many there are of each estimate first, so that nothing has to be sorted.
+func (c *call) alike(met map[*entry]bool, most int) []*entry {
+	entries := c.program.entries[:min(len(c.program.entries), maxScanned)]
+	estimates := make([]uint8, len(entries))
+	var counts [256]int
+	for i := range entries {
+		if e := &entries[i]; !e.mock.Disabled && !met[e] {
+			estimates[i] = c.estimate(e)
+			counts[estimates[i]]++
+		}
+	}
+	worst, better := uint8(1), 0
+	for ; worst < hopeless && better+counts[worst] <= most; worst++ {
+		better += counts[worst]
+	}
+	found := make([]*entry, 0, min(most, len(entries)))
+	atWorst := most - better
+	for i := range entries {
+		switch {
+		case estimates[i] == 0 || estimates[i] > worst:
+			continue
+		case estimates[i] == worst:
+			if atWorst--; atWorst < 0 {
+				continue
+			}
+		}
+		found = append(found, &entries[i])
+	}
+	return found
+}
+
+// hopeless is the largest estimate.
+const hopeless = 255
+
+// estimate is a cheap guess of the distance, from 1 to hopeless.
+func (c *call) estimate(e *entry) uint8 {
+	guess := 1 + e.pattern.mismatch(&c.path)*200
+	if !e.accepts(&c.method) {
+		guess += 30
+	}
+	return uint8(guess)
+}
+
+// liken compares one mock fully.
+func (c *call) liken(e *entry) likeness {
+	l := likeness{
+		entry: e, path: e.pattern.match(&c.path), method: e.accepts(&c.method), atHost: e.host.match(c.request.Host),
+	}
+	if !l.path {
+		l.distance += pathWeight + pathSpread*e.pattern.mismatch(&c.path)
+	}
+	if !l.method {
+		l.distance += methodWeight
+	}
+	if !l.atHost {
+		l.distance += hostWeight
+	}
+	l.distance += queryWeight * c.failingShare(e.guards.query, c.queryOf)
+	l.distance += headerWeight * c.failingShare(e.guards.headers, c.headerOf)
+	if e.guards.strictQuery && e.guards.unmentioned(&c.inquiry) != "" {
+		l.distance += queryWeight / 2
+	}
+	return l
+}
+
+func (c *call) queryOf(condition *condition) values  { return c.queryValues(condition.name) }
+func (c *call) headerOf(condition *condition) values { return c.headerValues(condition.key) }
+
+// failingShare is the share of the conditions that do not hold.
+func (*call) failingShare(conditions []condition, of func(*condition) values) float64 {
+	failing := 0
+	for i := range conditions {
+		if !conditions[i].holdsFor(of(&conditions[i])) {
+			failing++
+		}
+	}
+	return float64(failing) / float64(max(1, len(conditions)))
+}
+
+// mismatch says how little of a path is like the pattern: from 0, all of it as far as can be seen, to 1.
+func (p *pattern) mismatch(path *requestPath) float64 {
+	own := p.segments
+	if p.rest >= 0 {
+		own = own[:p.rest]
+	}
+	sum := 0.0
+	for i := range max(len(own), len(path.segments)) {
+		switch {
+		case i >= len(path.segments):
+			sum += missing(own[i].literal)
+		case i < len(own):
+			sum += own[i].mismatch(path.segments[i], path.keys[i])
+		case p.rest < 0:
+			sum += missing(path.segments[i])
+		}
+	}
+	return sum / float64(max(1, len(own), len(path.segments)))
+}
+
+// missing is the mismatch of a segment that only one side has; a slash at the end is a small slip.
+func missing(text string) float64 {
+	if text == "" {
+		return 0.25
+	}
+	return 1
+}
+
+func (s *segment) mismatch(text, key string) float64 {
+	switch {
+	case s.match(text, key):
+		return 0
+	case s.kind != mockbase.SegmentLiteral:
+		return 0.5
+	case strings.EqualFold(s.literal, text):
+		return 0.1
+	default:
+		return 1 - 0.75*float64(commonPrefix(s.literal, key))/float64(max(len(s.literal), len(key)))
+	}
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

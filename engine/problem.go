@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mockbase/mockbase"
+)
+
+// failure is a request that is refused before any mock is asked.
+type failure struct {
+	status int
+	code   mockbase.Code
+	title  string
+	detail string
+	// close ends the connection, as the rest of the request is not read.
+	close bool
+}
+
+func targetTooLong(limit int64) *failure {
+	return &failure{
+		status: http.StatusRequestURITooLong, code: mockbase.CodeTargetTooLong, title: "Request target too long",
+		detail: fmt.Sprintf("The request target is longer than %d bytes.", limit),
+	}
+}
+
+func noProject(slug string) *failure {
+	return &failure{
+		status: http.StatusNotFound, code: mockbase.CodeNoProject, title: "No such project",
+		detail: fmt.Sprintf("There is no project %s here.", quoted(slug)),
+	}
+}
+
+func tokenNeeded() *failure {
+	return &failure{
+		status: http.StatusUnauthorized, code: mockbase.CodeUnauthenticated, title: "Token needed",
+		detail: "The mocks of this project answer only with a valid Mockbase-Token.",
+	}
+}
+
+func noServiceWorker() *failure {
+	return &failure{
+		status: http.StatusForbidden, code: mockbase.CodeForbidden, title: "No service workers",
+		detail: "A service worker of a mock would act for the dashboard, which has the same origin.",
+	}
+}
+
+func brokenPath(err error) *failure {
+	return &failure{
+		status: http.StatusBadRequest, code: mockbase.CodeBadRequest, title: "Bad request",
+		detail: "The path cannot be decoded: " + err.Error() + ".",
+	}
+}
+
+func bodyTooLarge(limit int64) *failure {
+	return &failure{
+		status: http.StatusRequestEntityTooLarge, code: mockbase.CodeBodyTooLarge, title: "Body too large", close: true,
+		detail: fmt.Sprintf("The request body is longer than %d bytes.", limit),
+	}
+}
+
+func brokenBody(err error) *failure {
+	return &failure{
+		status: http.StatusBadRequest, code: mockbase.CodeBadRequest, title: "Bad request", close: true,
+		detail: "The request body cannot be read: " + err.Error() + ".",
+	}
+}
+
+// unserved refuses what this engine does not act on, instead of ignoring it: sessions (rule AA6) and control headers
+// (rule AA24).
+func (c *call) unserved() *failure {
+	var what string
+	switch session := c.header.Get("Mockbase-Session"); {
+	case strings.HasPrefix(c.target.path, "/~"):
+		first, _, _ := strings.Cut(c.target.path[1:], "/")
+		what = "The session " + quoted(first) + " in the path is"
+	case session != "" && session != "default":
+		what = "The header Mockbase-Session is"
+	case len(c.header["Mockbase-Prefer"]) > 0 && !c.program.settings.ignorePreferred:
+		what = "The header Mockbase-Prefer is"
+	default:
+		return nil
+	}
+	return &failure{
+		status: http.StatusBadRequest, code: mockbase.CodeBadRequest, title: "Not served yet",
+		detail: what + " not served by this version yet; leave it out.",
+	}
+}
+
+// problem is an RFC 9457 answer of the mock plane.
+type problem struct {
+	Type     string        `json:"type"`
+	Title    string        `json:"title"`
+	Status   int           `json:"status"`
+	Detail   string        `json:"detail"`
+	Instance string        `json:"instance"`
+	Code     mockbase.Code `json:"code"`
+	*diagnosis
+}
+
+func problemType(code mockbase.Code) string { return "/docs/problems/" + string(code) }
+
+// refuse answers with a failure.
+func (c *call) refuse(f *failure) {
+	c.outcome.by, c.outcome.failure = mockbase.AnsweredByError, f.detail
+	h := http.Header{}
+	if f.close {
+		h[headerConnection] = []string{"close"}
+	}
+	c.reply(f.status, h, encodeProblem(&problem{
+		Type: problemType(f.code), Title: f.title, Status: f.status, Detail: f.detail, Instance: c.id(), Code: f.code,
+	}))
+	if f.close {
+		c.drain()
+	}
+}
+
+func encodeProblem(p *problem) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p); err != nil {
+		// Only texts and numbers are encoded, so this is not reached.
+		return []byte("{}\n")
+	}
+	return b.Bytes()
+}
+
+// reply sends an answer that no mock gave. The header may be empty; it is completed. A body is a problem.
+func (c *call) reply(status int, h http.Header, body []byte) {
+	s := c.program.settings
+	if len(body) > 0 {
+		h[headerContentType] = []string{"application/problem+json"}
+		h["Cache-Control"] = []string{"no-store"}
+		h[headerContentLength] = []string{strconv.Itoa(len(body))}
+	}
+	if decision := s.decision(decisionNone); decision != "" {
+		h[headerDecision] = []string{decision}
+	}
+	sent := c.w.Header()
+	maps.Copy(sent, h)
+	s.origins.decorate(sent, c.allowed)
+	c.send(sent, &answer{status: status, body: body})
+}
+
+// quoted shows a text in a message: short, and without bytes that a reader could not see.
+func quoted(s string) string {
+	return strconv.Quote(printable(s))
+}
+
+// maxShown is how many bytes of a value an answer shows.
+const maxShown = 256
+
+// printable shortens a text and writes what is not UTF-8 percent-encoded, so that nothing is replaced (rule B7).
+func printable(s string) string {
+	cut := len(s) > maxShown
+	if cut {
+		s = s[:maxShown]
+		for !utf8.ValidString(s[len(s)-1:]) && len(s) > maxShown-utf8.UTFMax {
+			// Rather a little less than half a character.
+			s = s[:len(s)-1]
+		}
+	}
+	if !utf8.ValidString(s) {
+		s = escapeInvalid(s)
+	}
+	if cut {
+		s += "…"
+	}
+	return s
+}
+
+func escapeInvalid(s string) string {
+	var b strings.Builder
+	for s != "" {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, "%%%02X", s[0])
+		} else {
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}

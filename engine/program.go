@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// program is a project's snapshot, compiled. It is immutable.
+type program struct {
+	project  *mockbase.Project
+	snapshot *mockbase.Snapshot
+	settings *settings
+	// entries are all mocks in creation order, routes that are disabled among them.
+	entries []entry
+	index   index
+	methods methodSet
+}
+
+// route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.
+type route struct {
+	mock *mockbase.Mock
+	ref  mockbase.MockRef
+	// name is that of the response.
+	name    string
+	pattern *pattern
+	// precedence orders routes by priority and specificity of the path (rule A2).
+	precedence     string
+	rank, headRank rank
+	guarded        bool
+	host           *hostPattern
+	guards         guards
+	answer         *answer
+	delay          time.Duration
+}
+
+// compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
+func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error) {
+	p := &program{project: s.Project, snapshot: s}
+	var known map[*mockbase.Mock]*route
+	if former != nil && sameConfig(&former.project.Config, &s.Project.Config) {
+		p.settings, known = former.settings, former.routes()
+	} else {
+		var err error
+		if p.settings, err = e.compileSettings(&s.Project.Config); err != nil {
+			return nil, fmt.Errorf("compile settings: %w", err)
+		}
+	}
+	p.entries = make([]entry, len(s.Mocks))
+	for i, m := range s.Mocks {
+		r := known[m]
+		if r == nil {
+			var faults mockbase.Faults
+			if r = compileRoute(&s.Project.Config, p.settings, m, &faults); r == nil || faults.Len() > 0 {
+				return nil, fmt.Errorf("compile mock %q: %w", m.Name, faults.Err())
+			}
+		}
+		p.entries[i] = entry{route: r, age: i}
+	}
+	p.plant()
+	return p, nil
+}
+
+// sameConfig tells whether mocks compile alike under two configurations.
+func sameConfig(a, b *mockbase.Config) bool {
+	return a == b || reflect.DeepEqual(a.Settings, b.Settings) && reflect.DeepEqual(a.Defaults, b.Defaults)
+}
+
+func (p *program) routes() map[*mockbase.Mock]*route {
+	known := make(map[*mockbase.Mock]*route, len(p.entries))
+	for i := range p.entries {
+		known[p.entries[i].mock] = p.entries[i].route
+	}
+	return known
+}
+
+// plant builds the index. Disabled mocks are no candidates and state no method (rule A10).
+func (p *program) plant() {
+	for i := range p.entries {
+		e := &p.entries[i]
+		if e.mock.Disabled {
+			continue
+		}
+		p.index.insert(e)
+		for _, name := range e.mock.Request.Methods {
+			p.methods.add(name)
+		}
+	}
+	p.index.finish()
+}
+
+// compileRoute compiles one mock; it returns nil when its path cannot be read. Pointers are relative to the mock.
+func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) *route {
+	parsed, err := mockbase.ParsePath(m.Request.Path)
+	if err != nil {
+		faults.Append(mockbase.FieldError{Pointer: pathPointer(m), Code: mockbase.FieldSyntax, Detail: err.Error()})
+		return nil
+	}
+	slash := m.Request.TrailingSlash
+	if slash == "" {
+		slash = s.slash
+	}
+	r := &route{mock: m, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version}, host: compileHost(m.Request.Host)}
+	if r.pattern, err = compilePattern(parsed, s.pathRules, slash); err != nil {
+		faults.Append(mockbase.FieldError{Pointer: pathPointer(m), Code: mockbase.FieldSyntax, Detail: err.Error()})
+		return nil
+	}
+	r.guards = guards{
+		query:       compileConditions(m.Request.Query, "#/request/query", faults),
+		headers:     compileConditions(m.Request.Headers, "#/request/headers", faults),
+		strictQuery: m.Request.StrictQuery,
+	}
+	r.guarded = r.guards.any()
+	r.precedence = precedence(m.Priority, r.pattern)
+	r.rank, r.headRank = ranksOf(m.Request.Methods)
+	if len(m.Responses) > 0 {
+		r.respond(c, s, &m.Responses[0])
+	}
+	return r
+}
+
+// respond prepares the answer.
+func (r *route) respond(c *mockbase.Config, s *settings, response *mockbase.Response) {
+	r.name = response.Name
+	if r.name == "" {
+		r.name = "r1"
+	}
+	d := draft{
+		status: response.Status, kind: response.Body.Kind, body: response.Body.Bytes,
+		headers:  mergeHeaders(c.Defaults.Headers, response.Headers),
+		decision: s.decision(r.mock.Name),
+	}
+	r.answer = d.compile(s)
+	r.delay = delayOf(response.Delay, c.Defaults.Delay)
+}
+
+// delayOf is the time before the first byte: the response's own delay replaces the project's, or is added to it (rule
+// Q2).
+func delayOf(own, byDefault *mockbase.Delay) time.Duration {
+	switch {
+	case own == nil && byDefault == nil:
+		return 0
+	case own == nil:
+		return byDefault.Fixed
+	case own.AddDefault && byDefault != nil:
+		return own.Fixed + byDefault.Fixed
+	default:
+		return own.Fixed
+	}
+}
+
+// precedence is a text that orders by priority, larger first, and then by specificity.
+func precedence(priority int, p *pattern) string {
+	const lowest = 1 << 15
+	inverted := uint16(min(max(lowest-priority, 0), 2*lowest-1)) //nolint:gosec // bounded to 16 bits
+	return string([]byte{byte(inverted >> 8), byte(inverted)}) + p.specificity()
+}
+
+func ranksOf(methods []string) (ordinary, head rank) {
+	if slices.Contains(methods, mockbase.MethodAny) {
+		return rankAny, rankAny
+	}
+	if slices.Contains(methods, http.MethodHead) {
+		return rankExact, rankExact
+	}
+	return rankExact, rankDerived
+}
+
+// accepts tells whether the mock states the method of a request.
+func (r *route) accepts(m *method) bool {
+	for _, name := range r.mock.Request.Methods {
+		switch name {
+		case m.name:
+			return true
+		case http.MethodGet:
+			if m.derived {
+				return true
+			}
+		case mockbase.MethodAny:
+			return !m.stated
+		}
+	}
+	return false
+}
+
+// derives tells whether the mock answers HEAD only because it answers GET (rule L1).
+func (r *route) derives(m *method) bool {
+	return m.derived && r.headRank == rankDerived
+}
+
+// pathPointer is the place of a mock's path.
+func pathPointer(m *mockbase.Mock) string {
+	if m.Request.Shorthand {
+		return "#/request"
+	}
+	return "#/request/path"
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// outcome is how a call ended.
+type outcome struct {
+	by     mockbase.AnsweredBy
+	route  *route
+	status int
+	header http.Header
+	body   []byte
+	// bodySize is set where body holds less than was sent.
+	bodySize       int64
+	aborted        bool
+	planned, slept time.Duration
+	failure        string
+	// received are the first bytes of the request body.
+	received     []byte
+	receivedSize int64
+}
+
+// recording is the exchange in the making, in one piece of memory.
+type recording struct {
+	exchange mockbase.Exchange
+	limits   [1]mockbase.LimitOutcome
+	start    time.Time
+}
+
+// startRecording notes when a request of a known project arrived.
+func (c *call) startRecording() {
+	if c.engine.options.Journal != nil && c.known() {
+		c.recording = &recording{start: c.engine.options.Clock()}
+	}
+}
+
+// id is the id of the exchange. An answer may name it whether or not it is recorded.
+func (c *call) id() string {
+	if c.recording == nil {
+		return mockbase.NewID(mockbase.PrefixExchange, c.engine.options.Clock())
+	}
+	if c.exchange.ID == "" {
+		c.exchange.ID = mockbase.NewID(mockbase.PrefixExchange, c.start)
+	}
+	return c.exchange.ID
+}
+
+// record hands the exchange to the journal.
+func (c *call) record() {
+	if c.recording == nil {
+		return
+	}
+	x, r := &c.exchange, c.request
+	c.id()
+	x.ProjectID = c.program.project.ID
+	x.At = c.start
+	x.Duration = c.engine.options.Clock().Sub(c.start)
+	x.AnsweredBy = c.outcome.by
+	x.DelayPlanned, x.DelaySlept = c.outcome.planned, c.outcome.slept
+	x.ClientAborted = c.outcome.aborted
+	x.Error = c.outcome.failure
+	x.Client.IP = c.engine.options.ClientAddress(r)
+	if agent := c.header[headerUserAgent]; len(agent) > 0 {
+		x.Client.UserAgent = agent[0]
+	}
+	c.recordRequest(&x.Request)
+	c.recordResponse(&x.Response)
+	c.engine.options.Journal.Record(x)
+}
+
+func (c *call) recordRequest(to *mockbase.RecordedRequest) {
+	r := c.request
+	to.Method, to.Proto, to.Host = r.Method, r.Proto, r.Host
+	to.Target, to.RawQuery = rawTarget(r), c.rawQuery
+	to.Path = c.target.path
+	if c.located {
+		to.Path = c.path.text()
+	}
+	to.Header = c.header
+	if masked := maskSecrets(c.header); masked != nil {
+		to.Header, c.exchange.Redacted = masked, true
+	}
+	to.Body, to.BodySize = c.outcome.received, c.outcome.receivedSize
+	to.Truncated = to.BodySize > int64(len(to.Body))
+}
+
+func (c *call) recordResponse(to *mockbase.RecordedResponse) {
+	if c.outcome.route != nil {
+		c.exchange.Mock = c.outcome.route.ref
+		to.Name = c.outcome.route.name
+	}
+	to.Status, to.Header = c.outcome.status, c.outcome.header
+	if c.outcome.route == nil || c.outcome.route.answer.secret {
+		if masked := maskAnswer(to.Header); masked != nil {
+			to.Header, c.exchange.Redacted = masked, true
+		}
+	}
+	to.BodySize = max(c.outcome.bodySize, int64(len(c.outcome.body)))
+	to.Body = c.outcome.body[:min(len(c.outcome.body), c.engine.options.RecordCap)]
+	to.Truncated = to.BodySize > int64(len(to.Body))
+}

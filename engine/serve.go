@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// ServeHTTP answers a request whose target lies below the base path, and OPTIONS *. It reads the raw target of the
+// request line; a router in front must not have cleaned or redirected it.
+func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := e.newCall(w, r)
+	defer e.done(c)
+	if c.anyServer() || c.preflight() {
+		return
+	}
+	if c.admitted() && c.sound() {
+		c.respond()
+	}
+	c.record()
+}
+
+// Serves tells whether the engine is the one to answer a request: its raw target lies below the base path, or it asks
+// the server as a whole (OPTIONS *).
+func (e *Engine) Serves(r *http.Request) bool {
+	raw := originForm(rawTarget(r))
+	return raw == "*" || strings.HasPrefix(raw, e.prefix)
+}
+
+// call is one request on its way through the engine. Calls are used again, so nothing may hold on to one.
+type call struct {
+	engine  *Engine
+	w       http.ResponseWriter
+	program *program
+	target  target
+	inquiry
+
+	// located tells that leaves holds the mocks of this path structure.
+	located bool
+	leaves  []*leaf
+	// allowed is the value that allows the request's origin, nil if it is not.
+	allowed []string
+	outcome outcome
+	*recording
+
+	// The first segments and leaves need no memory of their own.
+	segmentRoom [16]string
+	leafRoom    [4]*leaf
+}
+
+// newCall finds the project and takes the request apart as far as every answer needs it.
+func (e *Engine) newCall(w http.ResponseWriter, r *http.Request) *call {
+	c, used := e.calls.Get().(*call)
+	if !used {
+		c = new(call)
+	}
+	c.engine, c.w, c.request, c.program = e, w, r, e.nowhere
+	raw := rawTarget(r)
+	if t, ok := parseTarget(raw, c.engine.prefix); ok {
+		c.target = t
+		if p := c.engine.programs.Load().bySlug[t.slug]; p != nil {
+			c.program = p
+		}
+	}
+	s := c.program.settings
+	c.header = withoutSignIn(r.Header)
+	c.method = s.method(r.Method)
+	c.rawQuery = c.target.query
+	if !s.origins.open {
+		c.allowed = s.origins.allow(r.Header[headerOrigin])
+	}
+	c.startRecording()
+	return c
+}
+
+// done clears a call for the next request.
+func (e *Engine) done(c *call) {
+	*c = call{}
+	e.calls.Put(c)
+}
+
+// rawTarget is the request target as it was sent. Requests that were made in the process have none.
+func rawTarget(r *http.Request) string {
+	if r.RequestURI != "" {
+		return r.RequestURI
+	}
+	return r.URL.RequestURI()
+}
+
+// known tells whether the project exists.
+func (c *call) known() bool { return c.program != c.engine.nowhere }
+
+// locate finds the mocks of this path structure.
+func (c *call) locate() error {
+	if c.located {
+		return nil
+	}
+	path, err := c.program.settings.split(c.target.path, c.segmentRoom[:0])
+	if err != nil {
+		return err
+	}
+	c.path, c.located = path, true
+	c.leaves = c.program.index.find(&c.path, c.leafRoom[:0])
+	return nil
+}
+
+// sound refuses what cannot be asked of any mock, and reads the body. It answers and returns false then.
+func (c *call) sound() bool {
+	f := c.unfit()
+	if f == nil {
+		f = c.readBody()
+	}
+	if f != nil {
+		c.refuse(f)
+	}
+	return f == nil
+}
+
+// unfit checks everything but the body, in the order of work.
+func (c *call) unfit() *failure {
+	switch {
+	case int64(len(rawTarget(c.request))) > c.engine.options.MaxTarget:
+		return targetTooLong(c.engine.options.MaxTarget)
+	case !c.known():
+		return noProject(c.target.slug)
+	case c.program.project.Access == mockbase.AccessToken:
+		return tokenNeeded()
+	case c.program.settings.sandbox && c.header.Get("Service-Worker") == "script" && isBrowser(c.header):
+		return noServiceWorker()
+	}
+	if f := c.unserved(); f != nil {
+		return f
+	}
+	if err := c.locate(); err != nil {
+		return brokenPath(err)
+	}
+	return nil
+}
+
+// respond lets the first mock whose conditions hold answer.
+func (c *call) respond() {
+	chosen := c.choose()
+	if chosen == nil {
+		c.miss()
+		return
+	}
+	c.outcome.by, c.outcome.route = mockbase.AnsweredByMock, chosen.route
+	if chosen.delay > 0 && !c.wait(chosen.delay) {
+		return
+	}
+	c.write(chosen.route)
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+)
+
+// errEscape is a percent sign without two hexadecimal digits in a path (rule B6).
+var errEscape = errors.New("a percent sign is not followed by two hexadecimal digits")
+
+// target is a request target taken apart, everything still as it was sent.
+type target struct {
+	slug string
+	// path is what follows the project's base path; it begins with a slash.
+	path string
+	// query is what follows the first question mark.
+	query string
+}
+
+// parseTarget reads a request target below prefix, which ends with a slash. It reports false when the target lies
+// elsewhere. The authority of an absolute-form target is passed over: net/http has made it the request's host (rule
+// A12). Two slashes at the beginning are a path and no authority (rule B9).
+func parseTarget(raw, prefix string) (target, bool) {
+	location, query, _ := strings.Cut(originForm(raw), "?")
+	below, ok := strings.CutPrefix(location, prefix)
+	if !ok {
+		return target{}, false
+	}
+	t := target{slug: below, path: "/", query: query}
+	if slash := strings.IndexByte(below, '/'); slash >= 0 {
+		t.slug, t.path = below[:slash], below[slash:]
+	}
+	if decoded, err := unescape(t.slug); err == nil {
+		t.slug = decoded
+	}
+	return t, true
+}
+
+// originForm cuts scheme and authority off an absolute-form target.
+func originForm(raw string) string {
+	if strings.HasPrefix(raw, "/") {
+		return raw
+	}
+	_, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return raw
+	}
+	end := strings.IndexAny(rest, "/?")
+	switch {
+	case end < 0:
+		return "/"
+	case rest[end] == '?':
+		return "/" + rest[end:]
+	default:
+		return rest[end:]
+	}
+}
+
+// pathRules are the settings that change how paths compare.
+type pathRules struct {
+	// ignoreCase is pathCase: ignore (rule B11), mergeEmpty is emptySegments: merge (rule B9).
+	ignoreCase, mergeEmpty bool
+}
+
+// requestPath is the path of a request as the mocks see it.
+type requestPath struct {
+	// segments are decoded once (rules B1 to B5), without dot segments (rule B8).
+	segments []string
+	// keys are the segments in the form in which literals compare; the same slice unless letter case is ignored.
+	keys []string
+	// sent is the path as it was sent, asSent that decoding changed nothing.
+	sent   string
+	asSent bool
+}
+
+// text is the path with its segments decoded.
+func (p *requestPath) text() string {
+	if p.asSent {
+		return p.sent
+	}
+	return "/" + strings.Join(p.segments, "/")
+}
+
+// split takes a raw path, which begins with a slash, apart. It appends the segments to buf, to keep them off the heap.
+func (o pathRules) split(raw string, buf []string) (requestPath, error) {
+	p := requestPath{sent: raw, asSent: true, segments: buf}
+	escaped := strings.IndexByte(raw, '%') >= 0
+	for rest, more := raw[1:], true; more; {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		if escaped {
+			decoded, err := unescape(segment)
+			if err != nil {
+				return p, err
+			}
+			p.asSent = p.asSent && len(decoded) == len(segment)
+			segment = decoded
+		}
+		o.add(&p, segment, more)
+	}
+	p.keys = p.segments
+	if o.ignoreCase {
+		p.keys = foldAll(p.segments)
+	}
+	return p, nil
+}
+
+// add appends one decoded segment; more tells that others follow. Removing a dot segment at the end leaves the slash
+// before it (RFC 3986, section 5.2.4).
+func (o pathRules) add(p *requestPath, segment string, more bool) { //nolint:revive // more is a fact about the segment and selects no other behaviour
+	switch {
+	case segment == "" && o.mergeEmpty && more:
+		p.asSent = false
+		return
+	case segment == ".":
+	case segment == "..":
+		p.segments = p.segments[:max(0, len(p.segments)-1)]
+	default:
+		p.segments = append(p.segments, segment)
+		return
+	}
+	p.asSent = false
+	if !more {
+		p.segments = append(p.segments, "")
+	}
+}
+
+// unescape decodes percent-encoding once; a plus stays a plus (rule B4).
+func unescape(s string) (string, error) {
+	first := strings.IndexByte(s, '%')
+	if first < 0 {
+		return s, nil
+	}
+	decoded := make([]byte, first, len(s))
+	copy(decoded, s)
+	for i := first; i < len(s); i++ {
+		c := s[i]
+		if c == '%' {
+			b, ok := hexPair(s[i+1:])
+			if !ok {
+				return "", errEscape
+			}
+			c, i = b, i+2
+		}
+		decoded = append(decoded, c)
+	}
+	return string(decoded), nil
+}
+
+// hexPair reads the two hexadecimal digits that s begins with.
+func hexPair(s string) (byte, bool) {
+	if len(s) < 2 {
+		return 0, false
+	}
+	high, low := hexDigit(s[0]), hexDigit(s[1])
+	return high<<4 | low, high < 16 && low < 16
+}
+
+func hexDigit(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10
+	default:
+		return 0xff
+	}
+}

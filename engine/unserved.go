@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// CheckConfig lists what of a configuration this engine cannot act on. Pointers are relative to the definition. Nothing
+// that is accepted is ignored.
+func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
+	u := refusals{}
+	u.refuseIf(len(c.Variables) > 0, "#/variables")
+	u.refuseIf(len(c.RateLimits) > 0, "#/rateLimits")
+	u.refuseIf(len(c.Scenarios) > 0, "#/scenarios")
+	u.refuseIf(len(c.Collections) > 0, "#/collections")
+	u.refuseIf(len(c.Documents) > 0, "#/documents")
+	u.refuseIf(c.Defaults.Template, "#/defaults/template")
+	u.delay(c.Defaults.Delay, "#/defaults/delay")
+	u.refuseIf(limits(c.Defaults.RateLimit), "#/defaults/rateLimit")
+	u.settings(&c.Settings)
+	if most := c.Settings.MaxBody; most != nil && *most > e.options.MaxBody {
+		u.faults.Append(mockbase.FieldError{
+			Pointer: "#/settings/maxBody", Code: mockbase.FieldRange,
+			Detail: fmt.Sprintf("%d is more than the server allows; write at most %d", *most, e.options.MaxBody),
+		})
+	}
+	for i, origin := range c.Settings.CORS.Origins {
+		if origin == "*" || origin == "null" {
+			continue
+		}
+		if _, err := parseOrigin(origin); err != nil {
+			u.faults.Append(mockbase.FieldError{
+				Pointer: "#/settings/cors/origins/" + strconv.Itoa(i), Code: mockbase.FieldPattern, Detail: err.Error(),
+			})
+		}
+	}
+	return u.faults.Fields()
+}
+
+// CheckMock lists what of a mock this engine cannot act on, or cannot compile. Pointers are relative to the mock.
+func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
+	u := refusals{document: m.Document}
+	u.refuseIf(m.Scenario != "", "#/scenario")
+	u.refuseIf(len(m.States) > 0, "#/state")
+	u.refuseIf(m.Times > 0, "#/times")
+	u.refuseIf(m.Select != "" && m.Select != mockbase.SelectRules, "#/select")
+	u.refuseIf(m.OnEnd != "" && m.OnEnd != mockbase.OnEndLast, "#/onEnd")
+	u.refuseIf(m.Draw != "" && m.Draw != mockbase.DrawSeeded, "#/draw")
+	u.refuseIf(limits(m.RateLimit), "#/rateLimit")
+	u.refuseIf(m.HeadIsFree, "#/headCounts")
+	u.refuseIf(m.LeaveBody, "#/readBody")
+	u.refuseIf(m.Expect != nil, "#/expect")
+	u.request(&m.Request)
+	for i := range m.Responses {
+		at := "#/responses/" + strconv.Itoa(i)
+		if m.SingleResponse {
+			at = "#/response"
+		}
+		u.response(&m.Responses[i], at)
+		u.refuseIf(i > 0, at)
+	}
+	if m.Request.Path != "" {
+		s, err := e.compileSettings(c)
+		if err != nil {
+			// CheckConfig reports this, with its place; the mock does not depend on it.
+			s = e.nowhere.settings
+		}
+		compileRoute(c, s, m, &u.faults)
+	}
+	return u.placed()
+}
+
+// limits tells whether a simulated limit is asked for; "none" asks for what is so anyway.
+func limits(r *mockbase.RateLimit) bool {
+	return r != nil && !r.None
+}
+
+// refusals collects the fields of a document that are not served.
+type refusals struct {
+	faults   mockbase.Faults
+	document json.RawMessage
+}
+
+// refuseIf notes that the field at the pointer is not served, if it is there.
+func (u *refusals) refuseIf(there bool, pointer string) { //nolint:revive // a table of refusals reads better than fifty ifs
+	if there {
+		u.faults.Append(notServed(pointer, pointer[strings.LastIndexByte(pointer, '/')+1:]))
+	}
+}
+
+func (u *refusals) settings(s *mockbase.Settings) {
+	u.refuseIf(s.Fallback != nil, "#/settings/fallback")
+	u.refuseIf(s.Compress, "#/settings/compress")
+	u.refuseIf(s.Seed != nil, "#/settings/seed")
+	if s.NoMatch == nil {
+		return
+	}
+	u.refuseIf(s.NoMatch.StatusTemplate != "", "#/settings/noMatch/status")
+	u.refuseIf(s.NoMatch.Template != nil && *s.NoMatch.Template, "#/settings/noMatch/template")
+	u.refuseIf(s.NoMatch.Delay != nil, "#/settings/noMatch/delay")
+	u.refuseIf(s.NoMatch.Body.Kind == mockbase.BodyFile, "#/settings/noMatch/file")
+}
+
+func (u *refusals) request(r *mockbase.RequestMatcher) {
+	u.refuseIf(r.PathMatches != "", "#/request/pathMatches")
+	u.refuseIf(r.RawTarget != "", "#/request/rawTarget")
+	u.refuseIf(len(r.Cookies) > 0, "#/request/cookies")
+	u.refuseIf(len(r.Matrix) > 0, "#/request/matrix")
+	u.refuseIf(r.Auth != nil, "#/request/auth")
+	u.refuseIf(r.Body != nil, "#/request/body")
+	u.refuseIf(len(r.AnyOf) > 0, "#/request/anyOf")
+	u.refuseIf(len(r.AllOf) > 0, "#/request/allOf")
+	u.refuseIf(r.Not != nil, "#/request/not")
+}
+
+func (u *refusals) response(r *mockbase.Response, at string) {
+	u.refuseIf(r.When != nil, at+"/when")
+	u.refuseIf(r.Weight != "", at+"/weight")
+	u.refuseIf(r.Times > 0, at+"/times")
+	u.refuseIf(r.StatusTemplate != "", at+"/status")
+	u.refuseIf(len(r.Trailers) > 0, at+"/trailers")
+	u.refuseIf(len(r.EarlyHints) > 0, at+"/earlyHints")
+	u.refuseIf(r.Body.Kind == mockbase.BodyFile, at+"/file")
+	u.refuseIf(r.Template != nil && *r.Template, at+"/template")
+	u.delay(r.Delay, at+"/delay")
+	u.refuseIf(r.Stream != nil, at+"/stream")
+	u.refuseIf(r.Encode != "", at+"/encode")
+	u.refuseIf(r.AutoETag, at+"/etag")
+	u.refuseIf(r.Conditional != nil && *r.Conditional, at+"/conditional")
+	u.refuseIf(r.Range != nil && *r.Range, at+"/range")
+	u.refuseIf(r.Fault != nil, at+"/fault")
+	u.refuseIf(r.Proxy != nil, at+"/proxy")
+	u.refuseIf(r.SSE != nil, at+"/sse")
+	u.refuseIf(r.WebSocket != nil, at+"/webSocket")
+	u.refuseIf(r.SetState != "", at+"/setState")
+	u.refuseIf(len(r.Webhooks) > 0, at+"/webhooks")
+}
+
+// delay refuses every delay but a fixed one.
+func (u *refusals) delay(d *mockbase.Delay, at string) {
+	if d == nil {
+		return
+	}
+	switch d.Kind {
+	case mockbase.DelayUniform:
+		u.refuseIf(true, at+"/min")
+	case mockbase.DelayNormal, mockbase.DelayLognormal:
+		u.refuseIf(true, at+"/"+string(d.Kind))
+	case mockbase.DelayTemplate:
+		u.refuseIf(true, at)
+	case mockbase.DelayFixed:
+		u.refuseIf(d.Jitter > 0, at+"/jitter")
+	}
+}
+
+// placed returns the faults with pointers that exist in the document: where the author wrote a list of one match, the
+// vocabulary does not tell it from the match alone.
+func (u *refusals) placed() []mockbase.FieldError {
+	fields := u.faults.Fields()
+	if len(fields) == 0 || len(u.document) == 0 {
+		return fields
+	}
+	var document any
+	decoder := json.NewDecoder(bytes.NewReader(u.document))
+	decoder.UseNumber()
+	if decoder.Decode(&document) != nil {
+		return fields
+	}
+	for i := range fields {
+		fields[i].Pointer = throughLists(fields[i].Pointer, document)
+	}
+	return fields
+}
+
+// throughLists adds the index 0 wherever a pointer goes on with a name and the document with a list.
+func throughLists(pointer string, value any) string {
+	placed := "#"
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "#/"), "/") {
+		if list, ok := value.([]any); ok && len(list) > 0 {
+			if _, err := strconv.Atoi(name); err != nil {
+				placed, value = placed+"/0", list[0]
+			}
+		}
+		placed += "/" + name
+		value = child(value, name)
+	}
+	return placed
+}
+
+func child(value any, name string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			if token(key) == name {
+				return member
+			}
+		}
+	case []any:
+		if i, err := strconv.Atoi(name); err == nil && i < len(v) {
+			return v[i]
+		}
+	}
+	return nil
+}

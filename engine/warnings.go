@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// Warnings says what about a mock of a snapshot only shows beside the others: that another mock answers all that it
+// would, or ranks like it and wins where both match. Pointers are relative to the mock. The warnings of the mock alone
+// are those of [mockbase.Mock.Warnings].
+func (e *Engine) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.FieldError {
+	p := e.programOf(s)
+	if p == nil || m.Disabled {
+		return nil
+	}
+	at := slices.IndexFunc(s.Mocks, func(other *mockbase.Mock) bool { return other == m })
+	if at < 0 {
+		return nil
+	}
+	own := &p.entries[at]
+	if other := p.before(own, hides); other != nil {
+		return []mockbase.FieldError{{
+			Pointer: "#/request", Code: mockbase.WarningUnreachable,
+			Detail: "never answers, because mock " + quoted(other.mock.Name) + " comes first and matches the same requests",
+		}}
+	}
+	if other := p.before(own, ties); other != nil {
+		return []mockbase.FieldError{{
+			Pointer: "#/request", Code: mockbase.WarningTie,
+			Detail: "ranks like mock " + quoted(other.mock.Name) + ", which is newer and answers where both match; a priority decides",
+		}}
+	}
+	return nil
+}
+
+// ConfigWarnings says what of a configuration has no effect on this server.
+func (e *Engine) ConfigWarnings(c *mockbase.Config) []mockbase.FieldError {
+	if !c.Settings.NoBrowserSandbox || e.options.Sandbox != SandboxOn || !e.options.SharedOrigin {
+		return nil
+	}
+	return []mockbase.FieldError{{
+		Pointer: "#/settings/browserSandbox", Code: mockbase.WarningUnused,
+		Detail: "has no effect here, because the operator sandboxes the pages of every project",
+	}}
+}
+
+// programOf returns the program of a snapshot: the published one, or the one that was asked for last, or a new one; nil
+// if the snapshot does not compile.
+func (e *Engine) programOf(s *mockbase.Snapshot) *program {
+	published := e.programs.Load().byID[s.Project.ID]
+	if published != nil && published.snapshot == s {
+		return published
+	}
+	if examined := e.examined.Load(); examined != nil && examined.snapshot == s {
+		return examined
+	}
+	p, err := e.compile(s, published)
+	if err != nil {
+		return nil
+	}
+	e.examined.Store(p)
+	return p
+}
+
+// before returns the first other entry that ranks before own, has a path that covers that of own, and satisfies is.
+func (p *program) before(own *entry, is func(other, own *entry) bool) *entry {
+	var best *entry
+	for _, l := range p.index.covering(own.pattern) {
+		for _, other := range l.entries {
+			if other != own && compare(other, own) < 0 && is(other, own) && (best == nil || compare(other, best) < 0) {
+				best = other
+			}
+		}
+	}
+	return best
+}
+
+// hides tells whether whatever own would answer, other answers first, given that its path covers that of own.
+func hides(other, own *entry) bool {
+	return !other.guarded && takesHosts(other, own) && takesMethods(other, own) && takesSlash(other.pattern, own.pattern)
+}
+
+// ties tells whether only age decides between two mocks that may match the same request.
+func ties(other, own *entry) bool {
+	return other.precedence == own.precedence && other.rank == own.rank && other.guarded && own.guarded &&
+		(takesHosts(other, own) || takesHosts(own, other)) && sharesMethod(other, own)
+}
+
+func takesHosts(other, own *entry) bool {
+	return other.host == nil || own.host != nil && strings.EqualFold(other.host.text, own.host.text)
+}
+
+func takesMethods(other, own *entry) bool {
+	for _, name := range own.mock.Request.Methods {
+		m := method{name: name}
+		if !other.accepts(&m) {
+			return false
+		}
+	}
+	return true
+}
+
+func sharesMethod(other, own *entry) bool {
+	return slices.ContainsFunc(own.mock.Request.Methods, func(name string) bool { return other.accepts(&method{name: name}) })
+}
+
+func takesSlash(other, own *pattern) bool {
+	return !own.slash || other.slash || other.rest >= 0 && other.rest == len(other.segments)-1
+}
+
+// covering returns the leaves of the patterns that match whatever p matches, but for a slash at the end.
+func (x *index) covering(p *pattern) []*leaf {
+	var found []*leaf
+	var walk func(n *node, at int)
+	walk = func(n *node, at int) {
+		if n == nil {
+			return
+		}
+		for _, r := range n.rests {
+			if r.tail == 0 && p.fewest(at) >= r.least && r.node.leaf != nil {
+				found = append(found, r.node.leaf)
+			}
+		}
+		if at == len(p.segments) {
+			if n.leaf != nil {
+				found = append(found, n.leaf)
+			}
+			return
+		}
+		for _, next := range n.covering(p, at) {
+			walk(next, at+1)
+		}
+	}
+	walk(&x.root, 0)
+	return found
+}
+
+// fewest is how many segments the pattern's own from at on match at least.
+func (p *pattern) fewest(at int) int {
+	n := len(p.segments) - at
+	if p.rest >= at {
+		n += p.restMin - 1
+	}
+	return n
+}
+
+// covering returns the children that are reached by every text that the pattern's segment matches.
+func (n *node) covering(p *pattern, at int) []*node {
+	s := &p.segments[at]
+	switch {
+	case s.kind == mockbase.SegmentLiteral && s.literal == "":
+		return []*node{n.literal("")}
+	case s.kind == mockbase.SegmentLiteral:
+		return []*node{n.literal(s.literal), n.any}
+	case s.kind == mockbase.SegmentRest:
+		for _, r := range n.rests {
+			if tail := len(p.segments) - 1 - at; tail > 0 && r.tail == tail && r.least <= p.restMin {
+				return []*node{r.node}
+			}
+		}
+		return nil
+	case s.shape != nil:
+		for _, c := range n.shaped {
+			if c.shape.spelling == s.shape.spelling {
+				return []*node{c.node, n.any}
+			}
+		}
+	}
+	return []*node{n.any}
+}
