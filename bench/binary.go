@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,13 @@ const (
 // Build builds cmd/mockbase from the module around this one into dir, as it is released.
 func Build(ctx context.Context, dir string) (*Binary, error) {
 	b := &Binary{program: filepath.Join(dir, "mockbase"), dir: filepath.Join(dir, "data")}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.program, "github.com/mockbase/mockbase/cmd/mockbase") //nolint:gosec // our own program
+	product, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/mockbase/mockbase").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find the product's module: %w", err)
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.program, "./cmd/mockbase") //nolint:gosec // our own program
+	// It has a go.mod of its own, with more in it than this module needs.
+	build.Dir = strings.TrimSpace(string(product))
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build mockbase: %w\n%s", err, out)
