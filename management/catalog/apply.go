@@ -21,7 +21,8 @@ type ApplyOptions struct {
 	IfRevision int64
 	// By is the id of the user who applies.
 	By string
-	// Create is the project to create when there is none; nil creates none. OwnerID will own it.
+	// Create is a project that the call creates, instead of changing one, and that OwnerID will own. A slug that is taken
+	// is refused with CodeNameTaken: the caller may not even see the project that has it.
 	Create  *mockbase.Project
 	OwnerID string
 }
@@ -35,7 +36,7 @@ func (o ApplyOptions) rules() rules {
 // CodeApplyConflict, returns the plan beside the error, and changes nothing. A dry run returns the same plan without
 // the error. The same definition again changes nothing and raises no version.
 func (c *Catalog) Apply(ctx context.Context, projectID string, d *mockbase.Definition, o ApplyOptions) (*Plan, error) {
-	if o.Create != nil && c.projects.Load().find(projectID) == nil {
+	if o.Create != nil {
 		return c.applyNew(ctx, d, o)
 	}
 	var plan *Plan
@@ -60,7 +61,7 @@ func (c *Catalog) Apply(ctx context.Context, projectID string, d *mockbase.Defin
 	return plan, err
 }
 
-// applyNew makes a project of a definition. If somebody else makes the project at the same moment it is theirs.
+// applyNew makes a project of a definition.
 func (c *Catalog) applyNew(ctx context.Context, d *mockbase.Definition, o ApplyOptions) (*Plan, error) {
 	if o.IfRevision != 0 {
 		return nil, Match{Version: o.IfRevision}.check("project", 0)
@@ -175,7 +176,7 @@ func (p *planning) check(named []*mockbase.Mock) []mockbase.FieldError {
 		if !p.config.changed && p.former[i] != nil && bytes.Equal(p.former[i].Document, m.Document) {
 			continue
 		}
-		for _, f := range p.catalog.plane.CheckMock(&p.next.Project.Config, m) {
+		for _, f := range p.catalog.checkMock(&p.next.Project.Config, m) {
 			f.Pointer = below(mockPointer(i), f.Pointer)
 			faults = append(faults, f)
 		}
@@ -276,10 +277,16 @@ func nameMocks(mocks []*mockbase.Mock) ([]*mockbase.Mock, []mockbase.FieldError)
 	named := make([]*mockbase.Mock, len(mocks))
 	for i, m := range mocks {
 		if m.NameGenerated {
-			m = renamed(m, mockbase.UniqueName(m.Name, func(name string) bool { return taken[name] }))
+			m = renamed(m, mockbase.UniqueName(defaultName(m), func(name string) bool { return taken[name] }))
 			taken[m.Name] = true
 		}
 		named[i] = m
 	}
 	return named, faults
+}
+
+// defaultName is the name that a mock would have if it were alone.
+func defaultName(m *mockbase.Mock) string {
+	r := &m.Request
+	return mockbase.DefaultMockName(strings.Join(r.Methods, "-"), r.Path+r.PathMatches+r.RawTarget)
 }

@@ -31,7 +31,7 @@ func (c *Catalog) CreateMock(ctx context.Context, projectID string, m *mockbase.
 		if m.NameGenerated {
 			m = renamed(m, mockbase.UniqueName(m.Name, taken))
 		}
-		if err := mockbase.Invalid(c.plane.CheckMock(&s.Project.Config, m)); err != nil {
+		if err := mockbase.Invalid(c.checkMock(&s.Project.Config, m)); err != nil {
 			return err
 		}
 		if err := refuseReadOnly(s.Project); err != nil {
@@ -107,7 +107,7 @@ func (c *Catalog) ReplaceMock(
 		if m.NameGenerated {
 			m = renamed(m, current.Name)
 		}
-		if err := mockbase.Invalid(append(checkIdentity(m, current), c.plane.CheckMock(&s.Project.Config, m)...)); err != nil {
+		if err := mockbase.Invalid(append(checkIdentity(m, current), c.checkMock(&s.Project.Config, m)...)); err != nil {
 			return nil, err
 		}
 		return m, nil
@@ -142,7 +142,7 @@ func (c *Catalog) PatchMock(
 		if m.NameGenerated {
 			m = renamed(m, current.Name)
 		}
-		if err := mockbase.Invalid(c.plane.CheckMock(&s.Project.Config, m)); err != nil {
+		if err := mockbase.Invalid(c.checkMock(&s.Project.Config, m)); err != nil {
 			return nil, err
 		}
 		if m.Name != current.Name && indexOf(s, m.Name) >= 0 {

@@ -97,13 +97,18 @@ func (c *Catalog) checkConfig(s *mockbase.Snapshot, skip map[string]bool) []mock
 		if skip[m.ID] || len(faults) >= mockbase.MaxFieldErrors {
 			continue
 		}
-		for _, f := range c.plane.CheckMock(&s.Project.Config, m) {
+		for _, f := range c.checkMock(&s.Project.Config, m) {
 			faults = append(faults, mockbase.FieldError{
 				Pointer: "#", Code: f.Code, Detail: fmt.Sprintf("mock %q could not be served any more: %s: %s", m.Name, f.Pointer, f.Detail),
 			})
 		}
 	}
 	return faults
+}
+
+// checkMock returns what keeps a mock from being served, with pointers relative to it.
+func (c *Catalog) checkMock(config *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
+	return append(m.CheckReferences(config), c.plane.CheckMock(config, m)...)
 }
 
 // UpdateProject changes a project's own members. The function gets a copy to change. Of the configuration it changes

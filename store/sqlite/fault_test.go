@@ -1,10 +1,14 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/mockbase/mockbase"
@@ -35,6 +39,57 @@ func TestC80_a_full_disk_refuses_writes_and_nothing_else(t *testing.T) {
 	setPages(t, db, "1000000")
 	if err := db.Apply(t.Context(), set); err != nil {
 		t.Errorf("after space was made: %v", err)
+	}
+}
+
+func TestABusyDatabaseIsSaidToBeBusy(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "mockbase.db")
+	db := open(t, path)
+	createProject(t, db, "shop")
+	if err := db.ExecDefinitions(t.Context(), "PRAGMA busy_timeout = 10"); err != nil {
+		t.Fatal(err)
+	}
+	// Some tool of the operator's holds the write lock.
+	tool, err := sql.Open("sqlite", path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tool.Close()
+	tx, err := tool.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := mockbase.ChangeSet{ProjectID: "prj_shop", IfRevision: 1, Put: []*mockbase.Mock{newMock(t, "shop", 2)}}
+	wantPublic(t, db.Apply(t.Context(), change), mockbase.CodeBusy)
+	if _, err := db.Snapshots(t.Context()); err != nil {
+		t.Errorf("readers wait for writers: %v", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Apply(t.Context(), change); err != nil {
+		t.Errorf("after the lock was freed: %v", err)
+	}
+}
+
+func TestAProjectIsDeletedEvenIfItsTrafficCannotBe(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Clock: noon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	createProject(t, db, "shop")
+	if err := db.ExecTraffic(t.Context(), "DROP TABLE exchanges"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Apply(t.Context(), mockbase.ChangeSet{ProjectID: "prj_shop", IfRevision: 1, DeleteProject: true}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "traffic of a deleted project was not deleted") {
+		t.Errorf("the log says %q", log.String())
 	}
 }
 
@@ -116,8 +171,8 @@ func wantPublic(t *testing.T, err error, code mockbase.Code) {
 	if e.Code != code {
 		t.Errorf("code %q (%v), want %q", e.Code, errors.Unwrap(e), code)
 	}
-	if sql := regexp.MustCompile(`(?i)sql|table|constraint|column|insert|select|delete from|\bdisk image\b`).FindString(e.Message + e.Hint); sql != "" {
-		t.Errorf("message %q says %q", e.Message, sql)
+	if found := regexp.MustCompile(`(?i)sql|table|constraint|column|insert|select|delete from|\bdisk image\b`).FindString(e.Message + e.Hint); found != "" {
+		t.Errorf("message %q says %q", e.Message, found)
 	}
 }
 

@@ -51,8 +51,10 @@ func holder(path string) int {
 	return pid
 }
 
-// releaseLock gives the lock up. The file stays: to delete it would let two processes lock two files of one name.
+// releaseLock gives the lock up; a second time it does nothing. The file stays: to delete it would let two processes lock
+// two files of one name.
 func releaseLock(f *os.File) error {
+	unlock(f)
 	if err := f.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("release lock: %w", err)
 	}

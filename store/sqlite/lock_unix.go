@@ -23,3 +23,9 @@ func openLocked(path string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// unlock frees the lock at once. Closing the file would do it, too, but not while a child process that is just being
+// started still shares it.
+func unlock(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+}

@@ -72,7 +72,7 @@ func (d *DB) open(ctx context.Context, path string) (err error) {
 		if path, err = filepath.Abs(path); err != nil {
 			return fmt.Errorf("find database: %w", err)
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if err := makeDirectory(filepath.Dir(path)); err != nil {
 			return fmt.Errorf("make data directory: %w", err)
 		}
 		if d.lock, err = acquireLock(path + ".lock"); err != nil {
@@ -84,6 +84,23 @@ func (d *DB) open(ctx context.Context, path string) (err error) {
 	}
 	d.traffic, err = openFile(ctx, trafficPath(path), schemaTraffic)
 	return err
+}
+
+// makeDirectory makes a directory that is missing, and sees to it that a loss of power does not unmake it.
+func makeDirectory(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	parent, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil // a parent that we may not read keeps its entries without us
+	}
+	defer finish(parent)
+	_ = parent.Sync() // some systems can't do this with directories
+	return nil
 }
 
 // trafficPath is the file beside the definitions that holds recorded exchanges.
