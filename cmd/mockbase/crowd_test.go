@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -115,7 +116,11 @@ func mocksOf(t *testing.T, api *client) map[string]string {
 		if err := json.Unmarshal(document, &named); err != nil || stored[named.Name] != "" {
 			t.Fatalf("mock %q: %v", named.Name, err)
 		}
-		stored[named.Name] = string(document)
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, document); err != nil {
+			t.Fatal(err)
+		}
+		stored[named.Name] = compact.String()
 	}
 	return stored
 }
