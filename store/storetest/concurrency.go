@@ -21,7 +21,7 @@ func concurrencyPromises() []promise {
 
 func writersAndReaders(t *testing.T, s store.Store) {
 	t.Helper()
-	const writers, each = 16, 10
+	const writers, each = 16, 6
 	ok(t, "create user", s.CreateUser(t.Context(), user("ada")))
 	var writing, reading sync.WaitGroup
 	done := make(chan struct{})
@@ -66,7 +66,8 @@ func writeProject(ctx context.Context, s store.Store, slug string, mocks []*mock
 
 func readUntil(t *testing.T, s store.Store, done <-chan struct{}) {
 	t.Helper()
-	for {
+	const reads = 40
+	for range reads {
 		select {
 		case <-done:
 			return
