@@ -55,12 +55,11 @@ func decodeDefinition(at place) *Definition {
 	nameMocks(list, d.Mocks)
 	for _, m := range f.node.Members {
 		if strings.HasPrefix(m.Key, "x-") {
-			f.seen++
 			f.known = append(f.known, m.Key)
 		}
 	}
-	if !f.Has("mocks") && !f.Has("collections") && !f.Has("documents") && !f.broken {
-		at.faults.Add(at.Node, f.Pointer("mocks"), FieldRequired, "is missing: a document has at least one of mocks, collections or documents")
+	if !f.Has("mocks") && !f.Has("collections") && !f.Has("documents") {
+		f.missing("mocks", "is missing: a document has at least one of mocks, collections or documents")
 	}
 	f.Done()
 	checkReferences(f, d)

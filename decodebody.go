@@ -54,7 +54,7 @@ func (f *Fields) needs(name string, others ...string) {
 	if slices.ContainsFunc(others, f.Has) {
 		return
 	}
-	f.faults.Add(f.node, f.Pointer(others[0]), FieldRequired, "is missing: %s needs %s", name, alternatives(others))
+	f.missing(others[0], "is missing: %s needs %s", name, alternatives(others))
 }
 
 // checkMatchers checks the operators inside an expected JSON value: an object whose only key is $match holds them for

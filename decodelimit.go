@@ -158,8 +158,8 @@ func checkPolicy(f *Fields, p *LimitPolicy) {
 	if p.Algorithm == "concurrency" && !f.Has("window") {
 		p.Window = defaultLease
 	}
-	if p.Algorithm != "concurrency" && !f.Has("window") && !f.broken {
-		f.faults.Add(f.node, f.Pointer("window"), FieldRequired, "is missing: only concurrency does without")
+	if p.Algorithm != "concurrency" && !f.Has("window") {
+		f.missing("window", "is missing: only concurrency does without")
 	}
 	f.needsAlgorithm("burst", p.Algorithm, "token_bucket", "leaky_bucket", "gcra")
 	f.needsAlgorithm("align", p.Algorithm, "fixed_window")

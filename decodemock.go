@@ -101,8 +101,8 @@ func decodeResponses(f *Fields, m *Mock) []place {
 		list = []place{single}
 	case hasSeveral:
 		list = several.items(1, maxResponses)
-	case !f.broken:
-		f.faults.Add(f.node, f.Pointer("response"), FieldRequired, "is missing: a mock has response or responses")
+	default:
+		f.missing("response", "is missing: a mock has response or responses")
 	}
 	m.Responses = make([]Response, len(list))
 	for i, at := range list {
@@ -191,7 +191,7 @@ func checkChoice(at place, m *Mock, r *Response) {
 // checkMock notes what the members of a mock demand of one another.
 func checkMock(f *Fields, m *Mock) {
 	if reason := m.needsScenario(); reason != "" && !f.Has("scenario") {
-		f.faults.Add(f.node, f.Pointer("scenario"), FieldRequired, "is missing: %s needs it", reason)
+		f.missing("scenario", "is missing: %s needs it", reason)
 	}
 	if m.LeaveBody && m.matchesBody() {
 		f.Fault("readBody", FieldConflict, "must be true, as the mock has a condition on the body")

@@ -155,8 +155,8 @@ func decodeTarget(f *Fields, r *RequestMatcher) {
 
 // exactlyOne notes that none or several of these members are there.
 func (f *Fields) exactlyOne(names ...string) {
-	if f.atMostOne(names...) == 0 && !f.broken {
-		f.faults.Add(f.node, f.Pointer(names[0]), FieldRequired, "is missing: exactly one of %s is needed", alternatives(names))
+	if f.atMostOne(names...) == 0 {
+		f.missing(names[0], "is missing: exactly one of %s is needed", alternatives(names))
 	}
 }
 

@@ -2,6 +2,7 @@ package mockbase
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,12 +20,15 @@ type Fields struct {
 	node    *Node
 	pointer string
 	faults  *Faults
-	known   []string
-	// seen counts the members of node that known names.
-	seen int
-	// broken tells that node is no object, which is fault enough.
-	broken bool
+	// known are the names that were asked for.
+	known  []string
+	absent []absence
+	// broken tells that node is no object, which is fault enough; done that every name is known.
+	broken, done bool
 }
+
+// absence is a member that is not there and should be.
+type absence struct{ name, detail string }
 
 // NewFields begins to read an object. Anything but an object is a fault, and reads as an empty object.
 func NewFields(n *Node, pointer string, faults *Faults) *Fields {
@@ -47,11 +51,7 @@ func (f *Fields) Pointer(name string) string { return childPointer(f.pointer, na
 // Node returns a member's value as it is, nil if it is not there.
 func (f *Fields) Node(name string) *Node {
 	f.known = append(f.known, name)
-	n := f.node.Find(name)
-	if n != nil {
-		f.seen++
-	}
-	return n
+	return f.node.Find(name)
 }
 
 // Has tells whether a member is there, without making it known.
@@ -222,13 +222,34 @@ func (f *Fields) Objects(name string) []*Fields {
 	return list
 }
 
-// Required notes each of these members that is not there.
+// Required notes each of these members that is not there. [Fields.Done] reports them.
 func (f *Fields) Required(names ...string) {
 	for _, name := range names {
-		if !f.broken && !f.Has(name) {
-			f.faults.Add(f.node, f.Pointer(name), FieldRequired, "is missing")
+		if !f.Has(name) {
+			f.missing(name, "is missing")
 		}
 	}
+}
+
+// missing notes that a member is not there. Only when every name is known can it be told from one that is misspelt.
+func (f *Fields) missing(name, format string, args ...any) {
+	f.absent = append(f.absent, absence{name, fmt.Sprintf(format, args...)})
+	if f.done {
+		f.reportAbsent()
+	}
+}
+
+// reportAbsent reports the missing members but those that are there under a misspelt name, which is fault enough.
+func (f *Fields) reportAbsent() {
+	for _, a := range f.absent {
+		misspelt := func(m Member) bool {
+			return !slices.Contains(f.known, m.Key) && Suggest(m.Key, f.known) == a.name
+		}
+		if !f.broken && !slices.ContainsFunc(f.node.Members, misspelt) {
+			f.faults.Add(f.node, f.Pointer(a.name), FieldRequired, "%s", a.detail)
+		}
+	}
+	f.absent = nil
 }
 
 // ReadOnly accepts members that the server sets, and ignores them (rule M-8).
@@ -238,12 +259,11 @@ func (f *Fields) ReadOnly(names ...string) {
 	}
 }
 
-// Done reports the members that nothing has named, each with the name that its author most likely meant. It is the last
-// call.
+// Done reports the members that are missing, and those that nothing has named, each with the name that its author most
+// likely meant. It comes last.
 func (f *Fields) Done() {
-	if f.seen == len(f.node.Members) {
-		return
-	}
+	f.done = true
+	f.reportAbsent()
 	for i := range f.node.Members {
 		m := &f.node.Members[i]
 		if slices.Contains(f.known, m.Key) {
@@ -253,8 +273,19 @@ func (f *Fields) Done() {
 		fault.Suggestion = Suggest(m.Key, f.known)
 		fault.Detail = "unknown key, did you mean " + quote(fault.Suggestion) + "?"
 		if fault.Suggestion == "" {
-			fault.Detail = "unknown key: known here are " + strings.Join(f.known, ", ")
+			fault.Detail = "unknown key: known here are " + strings.Join(f.names(), ", ")
 		}
 		f.faults.Append(fault)
 	}
+}
+
+// names are the known names, each once.
+func (f *Fields) names() []string {
+	names := make([]string, 0, len(f.known))
+	for _, name := range f.known {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -48,10 +48,13 @@ func pathFault(at int, fix, format string, args ...any) error {
 // segment reads up to the next slash or the end.
 func (p *pathParser) segment() error {
 	start := p.pos
-	if end := start + strings.IndexByte(p.text[start:]+"/", '/'); strings.Trim(p.text[start:end], "*") == "" && end > start {
-		p.pos = end
-		return p.stars(start, end)
+	for p.pos < len(p.text) && p.text[p.pos] == '*' {
+		p.pos++
 	}
+	if p.pos > start && (p.pos == len(p.text) || p.text[p.pos] == '/') {
+		return p.stars(start, p.pos)
+	}
+	p.pos = start
 	var parts []PathPart
 	for p.pos < len(p.text) && p.text[p.pos] != '/' {
 		at := p.pos

@@ -66,8 +66,10 @@ func yamlFaultOffset(src []byte, problem string) int {
 	case strings.HasPrefix(problem, "unknown anchor '"):
 		name, _, _ := strings.Cut(problem[len("unknown anchor '"):], "'")
 		at = bytes.LastIndex(read, []byte("*"+name))
+	case strings.Contains(problem, "directive"):
+		at = bytes.LastIndexByte(read, '%')
 	case strings.HasPrefix(problem, "did not find expected"):
-		at = lineStart(src, at)
+		at = lineStart(src, min(at, len(bytes.TrimRight(src, " \t\r\n"))))
 	}
 	at = max(at, 0)
 	for at > 0 && at < len(src) && !utf8.RuneStart(src[at]) {
