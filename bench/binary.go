@@ -183,6 +183,21 @@ func (s *running) send(ctx context.Context, c apiCall) ([]byte, error) {
 	return got, nil
 }
 
+// Serve starts the filled binary and returns it as a contender that is asked for one mock, and what ends it.
+func (b *Binary) Serve(ctx context.Context, name string, clients int) (Contender, func(), error) {
+	s, err := b.start(ctx)
+	if err != nil {
+		return Contender{}, nil, err
+	}
+	requests := Requests(1)
+	if _, err := s.firstAnswer(ctx, requests[0]); err != nil {
+		return Contender{}, nil, err
+	}
+	load := Load{Addr: s.addr, Requests: requests, Clients: clients}
+	cpu := func() (time.Duration, error) { return processorTime(s.cmd.Process.Pid) }
+	return Contender{Name: name, Load: load, CPU: cpu}, s.end, nil
+}
+
 // StartReport is what a start costs.
 type StartReport struct {
 	// FirstAnswer is the time from the start of the process to the first answer of a mock; the best of several starts and

@@ -57,8 +57,11 @@ func (p *Process) End() {
 func (p *Process) Memory() (int64, error) { return residentMemory(p.cmd.Process.Pid) }
 
 // CPU is the processor time that the child has used, its kernel's included.
-func (p *Process) CPU() (time.Duration, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/stat")
+func (p *Process) CPU() (time.Duration, error) { return processorTime(p.cmd.Process.Pid) }
+
+// processorTime reads what a process and its kernel have used so far from /proc.
+func processorTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0, fmt.Errorf("read the processor time: %w", err)
 	}

@@ -142,11 +142,16 @@ func Listen(ctx context.Context, h http.Handler) (addr string, end func(), err e
 	if err != nil {
 		return "", nil, fmt.Errorf("listen: %w", err)
 	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
 	server := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		Handler:                      h,
+		ReadHeaderTimeout:            10 * time.Second,
+		IdleTimeout:                  2 * time.Minute,
+		MaxHeaderBytes:               64 << 10,
+		DisableGeneralOptionsHandler: true,
+		Protocols:                    protocols,
 	}
 	done := make(chan struct{})
 	go func() {

@@ -46,7 +46,7 @@ func TestRatios_prints_each_figure_beside_its_target(t *testing.T) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
 		}
 	}
-	for _, unasked := range []string{"Many mocks", "Start of the real binary", "Redis goes away"} {
+	for _, unasked := range []string{"Many mocks", "The real binary", "Redis goes away"} {
 		if strings.Contains(out.String(), unasked) {
 			t.Errorf("%q was not asked for", unasked)
 		}

@@ -24,7 +24,7 @@ func measures() []measure {
 		{"many", "Many mocks, called in turn, journal on", many},
 		{"shield", "The shield with its counters in memory", shield},
 		{"redis", "The shield with its counters in Redis", redisShield},
-		{"start", "Start of the real binary with 1,000 mocks in SQLite", start},
+		{"binary", "The real binary with 1,000 mocks in SQLite, shield off", realBinary},
 		{"memory", "Memory with the journal on", memory},
 		{"outages", "Redis goes away and comes back", outages},
 	}
@@ -138,7 +138,7 @@ func roundTrips(ctx context.Context, s settings, t *table, redis *testkit.Redis)
 	return nil
 }
 
-func start(ctx context.Context, _ settings, t *table) error {
+func realBinary(ctx context.Context, s settings, t *table) error {
 	dir, err := os.MkdirTemp("", "mockbase-bench-")
 	if err != nil {
 		return fmt.Errorf("make a folder: %w", err)
@@ -151,13 +151,35 @@ func start(ctx context.Context, _ settings, t *table) error {
 	if err := binary.Fill(ctx, 1000); err != nil {
 		return err
 	}
-	report, err := binary.Starts(ctx, 7)
+	report, err := binary.Starts(ctx, s.rounds.Number)
 	if err != nil {
 		return err
 	}
-	t.within("first answer, best of 7 starts", report.Best, 100*time.Millisecond)
+	t.within(fmt.Sprintf("first answer, best of %d starts", s.rounds.Number), report.Best, 100*time.Millisecond)
 	t.note("first answer, median", report.Median.Round(time.Microsecond).String())
 	t.megabytes("resident memory when idle", report.Memory, 40)
+	return wholeProduct(ctx, s, t, binary)
+}
+
+// wholeProduct compares the binary, with everything that a server does beside answering, with the floor.
+func wholeProduct(ctx context.Context, s settings, t *table, binary *bench.Binary) error {
+	subject, end, err := binary.Serve(ctx, "mockbase-serve", s.clients)
+	if err != nil {
+		return err
+	}
+	defer end()
+	group := &servers{settings: s}
+	defer group.end()
+	floor, err := group.startFloor(ctx, subject)
+	if err != nil {
+		return err
+	}
+	scores, err := bench.Compare(ctx, s.rounds, subject, floor)
+	if err != nil {
+		return err
+	}
+	t.throughputs(scores)
+	t.ratio("one mock against the bare handler", scores[0], scores[1], 0.80)
 	return nil
 }
 
