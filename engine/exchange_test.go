@@ -460,7 +460,7 @@ func checkDefinition(e *engine.Engine, d *mockbase.Definition) []mockbase.FieldE
 }
 
 // publishDefinition publishes a definition as the project shop.
-func publishDefinition(tb testing.TB, e *engine.Engine, definition string) *mockbase.Snapshot {
+func publishDefinition(tb testing.TB, e *engine.Engine, definition string) {
 	tb.Helper()
 	d, err := mockbase.DecodeDefinition([]byte(definition), mockbase.FormatYAML)
 	if err != nil {
@@ -479,7 +479,6 @@ func publishDefinition(tb testing.TB, e *engine.Engine, definition string) *mock
 	if err := e.Publish(s); err != nil {
 		tb.Fatal(err)
 	}
-	return s
 }
 
 // serveEngine serves over a real socket and returns its address.

@@ -47,7 +47,7 @@ func compilePattern(parsed mockbase.PathPattern, o pathRules, slash mockbase.Tra
 			continue
 		}
 		if s.Kind == mockbase.SegmentRest {
-			p.rest, p.restMin = len(p.segments), min(1, last-i)
+			p.rest = len(p.segments)
 		}
 		compiled, err := compileSegment(s, o)
 		if err != nil {
@@ -55,8 +55,11 @@ func compilePattern(parsed mockbase.PathPattern, o pathRules, slash mockbase.Tra
 		}
 		p.segments = append(p.segments, compiled)
 	}
+	if p.rest >= 0 && p.rest < len(p.segments)-1 {
+		p.restMin = 1
+	}
 	// A rest at the end takes the empty segment behind a slash anyway.
-	p.slash = slash == mockbase.TrailingSlashIgnore && (p.rest < 0 || p.rest < len(p.segments)-1)
+	p.slash = slash == mockbase.TrailingSlashIgnore && (p.rest < 0 || p.restMin > 0)
 	return p, nil
 }
 

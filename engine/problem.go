@@ -161,11 +161,12 @@ const maxShown = 256
 func printable(s string) string {
 	cut := len(s) > maxShown
 	if cut {
-		s = s[:maxShown]
-		for !utf8.ValidString(s[len(s)-1:]) && len(s) > maxShown-utf8.UTFMax {
+		end := maxShown
+		for end > maxShown-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 			// Rather a little less than half a character.
-			s = s[:len(s)-1]
+			end--
 		}
+		s = s[:end]
 	}
 	if !utf8.ValidString(s) {
 		s = escapeInvalid(s)

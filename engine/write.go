@@ -59,7 +59,7 @@ func (c *call) send(h http.Header, a *answer) {
 	c.outcome.status, c.outcome.header = a.status, h
 	if len(a.body) > 0 && c.method.name != http.MethodHead {
 		_, err := c.w.Write(a.body)
-		c.outcome.body, c.outcome.aborted = a.body, err != nil
+		c.outcome.body, c.outcome.aborted = a.body, c.outcome.aborted || err != nil
 	}
 	if a.nameless {
 		// net/http works on a copy of the header from here on.

@@ -1,0 +1,271 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine"
+)
+
+// plainMock is a mock as the oracle sees it.
+type plainMock struct {
+	name     string
+	path     string
+	method   string
+	query    string
+	priority int
+	ignore   bool
+	place    int
+}
+
+// The oracle tries every mock by the letter of the rules: no tree, no merge, no ranks worked out before.
+func oracle(mocks []plainMock, method, path, query string) string {
+	best := -1
+	for i := range mocks {
+		m := &mocks[i]
+		fits := m.method == method || m.method == "ANY" || method == "HEAD" && m.method == "GET"
+		if !fits || m.query != "" && query == "" || !oraclePath(m, path) {
+			continue
+		}
+		if best < 0 || oracleBefore(m, &mocks[best], method) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return "none"
+	}
+	return mocks[best].name
+}
+
+func oraclePath(m *plainMock, path string) bool {
+	own := strings.Split(m.path[1:], "/")
+	sent := strings.Split(path[1:], "/")
+	if m.ignore {
+		// Rule B10: the path with and without its slash at the end.
+		own = dropSlash(own)
+		if last := len(sent) - 1; sent[last] == "" && oracleSegments(own, sent[:last]) {
+			return true
+		}
+	}
+	return oracleSegments(own, sent)
+}
+
+func dropSlash(segments []string) []string {
+	if segments[len(segments)-1] == "" {
+		return segments[:len(segments)-1]
+	}
+	return segments
+}
+
+func oracleSegments(own, sent []string) bool {
+	if len(own) == 0 {
+		return len(sent) == 0
+	}
+	if own[0] == "**" {
+		least := 1
+		if len(own) == 1 {
+			least = 0
+		}
+		for n := least; n <= len(sent); n++ {
+			if oracleSegments(own[1:], sent[n:]) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(sent) > 0 && oracleSegment(own[0], sent[0]) && oracleSegments(own[1:], sent[1:])
+}
+
+func oracleSegment(own, sent string) bool {
+	switch oracleKind(own) {
+	case 0:
+		return own == sent
+	case 1:
+		return regexp.MustCompile(`^.+` + regexp.QuoteMeta(own[3:]) + `$`).MatchString(sent)
+	case 2:
+		return regexp.MustCompile(`^[0-9]+$`).MatchString(sent)
+	default:
+		return sent != ""
+	}
+}
+
+// oracleKind ranks a segment: literal, {x}.b, {x:[0-9]+}, {x}, *, end of the path, **.
+func oracleKind(own string) int {
+	switch {
+	case own == "**":
+		return 6
+	case own == "*":
+		return 4
+	case own == "{x}":
+		return 3
+	case own == "{x:[0-9]+}":
+		return 2
+	case strings.HasPrefix(own, "{x}"):
+		return 1
+	default:
+		return 0
+	}
+}
+
+func oracleBefore(a, b *plainMock, method string) bool {
+	if a.priority != b.priority {
+		return a.priority > b.priority
+	}
+	if c := slices.Compare(oracleRank(a), oracleRank(b)); c != 0 {
+		return c < 0
+	}
+	if x, y := oracleMethod(a, method), oracleMethod(b, method); x != y {
+		return x < y
+	}
+	if (a.query != "") != (b.query != "") {
+		return a.query != ""
+	}
+	return a.place > b.place
+}
+
+func oracleRank(m *plainMock) []int {
+	var rank []int
+	own := strings.Split(m.path[1:], "/")
+	if m.ignore {
+		own = dropSlash(own)
+	}
+	for _, segment := range own {
+		rank = append(rank, oracleKind(segment))
+	}
+	return append(rank, 5)
+}
+
+func oracleMethod(m *plainMock, method string) int {
+	switch m.method {
+	case method:
+		return 0
+	case "ANY":
+		return 2
+	default:
+		return 1
+	}
+}
+
+func randomPath(r *rand.Rand) string {
+	segments := []string{"a", "b", "7", "a.b", "", "{x}", "*", "{x}.b", "{x:[0-9]+}", "**"}
+	var path strings.Builder
+	rest, parameter := false, false
+	for range 1 + r.IntN(4) {
+		segment := segments[r.IntN(len(segments))]
+		if segment == "**" && rest || strings.HasPrefix(segment, "{x") && parameter {
+			segment = "a"
+		}
+		rest = rest || segment == "**"
+		parameter = parameter || strings.HasPrefix(segment, "{x")
+		path.WriteString("/" + segment)
+	}
+	return path.String()
+}
+
+// Rules A2 to A7, B10, B12 and L1: for thousands of random sets of mocks, the tree finds what trying every mock finds.
+func TestIndexAgreesWithTryingEveryMock(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	e := newEngine(t, engine.Options{})
+	methods := []string{"GET", "HEAD", "POST", "ANY"}
+	sent := []string{"a", "b", "7", "a.b", "8.b", ""}
+	for round := range 150 {
+		plain := make([]plainMock, 1+r.IntN(25))
+		mocks := make([]*mockbase.Mock, len(plain))
+		for i := range plain {
+			p := plainMock{
+				name: fmt.Sprintf("m%d", i), path: randomPath(r), method: methods[r.IntN(len(methods))],
+				priority: r.IntN(8) / 6, ignore: r.IntN(4) == 0, place: i,
+			}
+			m := &mockbase.Mock{
+				Name: p.name, Priority: p.priority, Request: mockbase.RequestMatcher{Methods: []string{p.method}, Path: p.path},
+				Responses: []mockbase.Response{{Status: http.StatusOK}},
+			}
+			if p.ignore {
+				m.Request.TrailingSlash = mockbase.TrailingSlashIgnore
+			}
+			if r.IntN(3) == 0 {
+				p.query = "q"
+				m.Request.Query = []mockbase.NamedMatch{{Name: "q", Match: mockbase.Match{{Equals: []byte(`"1"`)}}}}
+			}
+			plain[i], mocks[i] = p, m
+		}
+		publish(t, e, int64(round+1), mocks)
+		for range 60 {
+			path := ""
+			for range 1 + r.IntN(5) {
+				path = path + "/" + sent[r.IntN(len(sent))]
+			}
+			method, query := methods[r.IntN(3)], []string{"", "?q=1"}[r.IntN(2)]
+			target := path + query
+			w := httptest.NewRecorder()
+			e.ServeHTTP(w, httptest.NewRequest(method, "/m/shop"+target, http.NoBody))
+			if got, want := w.Header().Get("Mockbase-Mock"), oracle(plain, method, path, query); got != want {
+				t.Fatalf("%s %s: %s answers, want %s, of\n%+v", method, target, got, want, plain)
+			}
+		}
+	}
+}
+
+// Rule B13: the engine's way of cutting a segment agrees with one regular expression for the whole of it.
+func TestB13_mixed_segments_agree_with_regular_expressions(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	letters := []string{"a", "b", ".", "-", "1", "é"}
+	for range 800 {
+		var path, pattern strings.Builder
+		path.WriteByte('/')
+		literal := r.IntN(2) == 0
+		for i := range 1 + r.IntN(5) {
+			if literal {
+				text := letters[r.IntN(len(letters))]
+				path.WriteString(text)
+				pattern.WriteString(regexp.QuoteMeta(text))
+			} else if r.IntN(3) == 0 {
+				fmt.Fprintf(&path, "{p%d:[a-b1.]+}", i)
+				pattern.WriteString("[a-b1.]+")
+			} else {
+				fmt.Fprintf(&path, "{p%d}", i)
+				pattern.WriteString("(?s:.+)")
+			}
+			literal = !literal
+		}
+		if path.String() == "/." {
+			// A dot segment is refused, as no request has one.
+			continue
+		}
+		whole := regexp.MustCompile(`\A(?:` + pattern.String() + `)\z`)
+		for range 20 {
+			var b strings.Builder
+			for range r.IntN(8) {
+				b.WriteString(letters[r.IntN(len(letters))])
+			}
+			text := b.String()
+			got, err := engine.MatchSegment(path.String(), text)
+			if err != nil {
+				t.Fatalf("%s: %v", path.String(), err)
+			}
+			if want := whole.MatchString(text); got != want {
+				t.Fatalf("%s and %q: %t, want %t", path.String(), text, got, want)
+			}
+		}
+	}
+}
+
+// A segment that is made to let every cut fail costs no time.
+func TestB13_hostile_segments_end_soon(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("a-", 8_000)
+	for _, path := range []string{"/{a}-{b}-{c}-{d}-{e}!", "/{a:[a-]+}-{b:[a-]+}-{c:[a-]+}-{d:[a-]+}!"} {
+		if matched, err := engine.MatchSegment(path, text); matched || err != nil {
+			t.Errorf("%s: %t, %v", path, matched, err)
+		}
+	}
+}

@@ -1,0 +1,336 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine"
+)
+
+// fieldCase says what becomes of one field of the mock format: a case proves that it is served, or it is refused.
+type fieldCase struct {
+	// proof is a case in testdata/exchange, without its ending.
+	proof string
+	// refused are the pointers of the refusals, separated by blanks, for the definition.
+	refused, definition string
+}
+
+func served(proof string) fieldCase { return fieldCase{proof: proof} }
+
+func refused(pointers, definition string) fieldCase {
+	return fieldCase{refused: pointers, definition: definition}
+}
+
+const oneMock = "mocks: [{ request: GET /a, response: { text: a } }]\n"
+
+func fileFields() map[string]fieldCase {
+	return map[string]fieldCase{
+		"version":     {definition: "version: 1\n" + oneMock},
+		"project":     {definition: "project: shop\n" + oneMock},
+		"variables":   refused("#/variables", "variables: { a: 1 }\n"+oneMock),
+		"settings":    served("path/B11-case-ignored-on-request"),
+		"defaults":    served("answer/O10-null-removes-a-default-header"),
+		"rateLimits":  refused("#/rateLimits", "rateLimits: { a: { limit: 1, window: 1s } }\n"+oneMock),
+		"scenarios":   refused("#/scenarios", "scenarios: { a: { initial: x } }\n"+oneMock),
+		"mocks":       served("route/A7-newest-wins-a-full-tie"),
+		"collections": refused("#/collections", "collections: { posts: { seed: [] } }\n"),
+		"documents":   refused("#/documents", "documents: [{ name: a, inline: {} }]\n"),
+	}
+}
+
+func settingsFields() map[string]fieldCase {
+	return map[string]fieldCase{
+		"trailingSlash":  served("path/B10-ignore-accepts-both"),
+		"pathCase":       served("path/B11-case-ignored-on-request"),
+		"emptySegments":  served("path/B9-merge-joins-empty-segments"),
+		"strictMethods":  served("method/L1-strict-methods"),
+		"cors":           served("cors/off-leaves-every-header-out"),
+		"noMatch":        served("miss/M1-the-project-s-own-answer"),
+		"fallback":       refused("#/settings/fallback", "settings: { fallback: { proxy: { to: http://a.test } } }\n"+oneMock),
+		"decisionHeader": served("miss/M7-switched-off"),
+		"controlHeaders": served("miss/AA24-control-headers-off"),
+		"compress":       refused("#/settings/compress", "settings: { compress: true }\n"+oneMock),
+		"seed":           refused("#/settings/seed", "settings: { seed: 42 }\n"+oneMock),
+		"maxBody":        served("answer/N8-body-over-the-limit-is-413"),
+		"browserSandbox": served("answer/Y10-a-project-may-switch-the-sandbox-off"),
+	}
+}
+
+func corsFields() map[string]fieldCase {
+	return map[string]fieldCase{
+		"origins":        served("cors/L17-origins-compare-exactly"),
+		"credentials":    served("cors/L15-origin-is-repeated-with-credentials"),
+		"exposeHeaders":  served("cors/L19-the-project-s-own-list"),
+		"maxAge":         served("cors/L19-the-project-s-own-list"),
+		"privateNetwork": served("cors/L19-the-project-s-own-list"),
+	}
+}
+
+func noMatchFields() map[string]fieldCase {
+	return map[string]fieldCase{
+		"status":   served("miss/M1-the-project-s-own-answer"),
+		"headers":  served("miss/M1-the-project-s-own-answer"),
+		"json":     served("miss/M1-own-answer-without-a-status"),
+		"text":     served("miss/M1-the-project-s-own-answer"),
+		"base64":   served("miss/M1-own-answer-in-bytes"),
+		"template": refused("#/settings/noMatch/template", "settings: { noMatch: { text: x, template: true } }\n"+oneMock),
+		// The format has no delay here: the decoder refuses it.
+		"delay": {definition: "settings: { noMatch: { delay: 1s } }\n" + oneMock, refused: "#/settings/noMatch/delay"},
+	}
+}
+
+func defaultsFields() map[string]fieldCase {
+	return map[string]fieldCase{
+		"template":  refused("#/defaults/template", "defaults: { template: true }\n"+oneMock),
+		"headers":   served("answer/O10-null-removes-a-default-header"),
+		"delay":     served("answer/Q2-delay-replaces-or-adds-to-the-default"),
+		"rateLimit": refused("#/defaults/rateLimit", "defaults: { rateLimit: 5/10s }\n"+oneMock),
+	}
+}
+
+func mockFields() map[string]fieldCase {
+	in := func(member string) string { return "mocks: [{ request: GET /a, " + member + " }]\n" }
+	with := func(member string) string { return in(member + ", response: { text: a }") }
+	return map[string]fieldCase{
+		"name":        served("miss/M2-members-and-masked-secrets"),
+		"description": {definition: with("description: words")},
+		"folder":      {definition: with("folder: a/b")},
+		"tags":        {definition: with("tags: [a, b]")},
+		"enabled":     served("route/A10-disabled-mock-is-no-candidate"),
+		"priority":    served("route/A3-larger-priority-wins"),
+		"request":     served("route/A1-failing-candidate-does-not-end-the-search"),
+		"scenario":    refused("#/mocks/0/scenario", with("scenario: s")),
+		"state":       refused("#/mocks/0/scenario #/mocks/0/state", with("scenario: s, state: x")),
+		"times":       refused("#/mocks/0/times", with("times: 1")),
+		"response":    served("route/A1-failing-candidate-does-not-end-the-search"),
+		"responses": refused("#/mocks/0/responses/0/when #/mocks/0/responses/1",
+			in("responses: [{ when: { query: { a: 1 } } }, { text: a }]")),
+		"select": refused("#/mocks/0/select", in("select: sequence, responses: [{ text: a }]")),
+		"onEnd": refused("#/mocks/0/select #/mocks/0/onEnd",
+			in("select: sequence, onEnd: loop, responses: [{ text: a }]")),
+		"draw": refused("#/mocks/0/select #/mocks/0/draw",
+			in("select: weighted, draw: exact, responses: [{ text: a }]")),
+		"rateLimit":  refused("#/mocks/0/rateLimit", with("rateLimit: 5/10s")),
+		"headCounts": refused("#/mocks/0/headCounts", with("headCounts: false")),
+		"readBody":   refused("#/mocks/0/readBody", with("readBody: false")),
+		"expect":     refused("#/mocks/0/expect", with("expect: { calls: 1 }")),
+	}
+}
+
+func requestFields() map[string]fieldCase {
+	in := func(member string) string { return "mocks: [{ request: { " + member + " }, response: { text: a } }]\n" }
+	with := func(member string) string { return in("path: /a, " + member) }
+	return map[string]fieldCase{
+		"method":        served("route/A13-any-token-is-a-method"),
+		"path":          served("path/B12-any-number-of-segments"),
+		"pathMatches":   refused("#/mocks/0/request/pathMatches", in("pathMatches: /a.*")),
+		"rawTarget":     refused("#/mocks/0/request/rawTarget", in(`rawTarget: "/a?x=1"`)),
+		"host":          served("route/A12-host-ignores-case-port-and-trailing-dot"),
+		"query":         served("query/C1-form-decoding-of-names-and-values"),
+		"headers":       served("header/D1-names-ignore-case"),
+		"cookies":       refused("#/mocks/0/request/cookies", with("cookies: { a: 1 }")),
+		"matrix":        refused("#/mocks/0/request/matrix", with("matrix: { a: 1 }")),
+		"strictQuery":   served("query/C10-strict-query-refuses-unmentioned-names"),
+		"auth":          refused("#/mocks/0/request/auth", with("auth: { bearer: x }")),
+		"body":          refused("#/mocks/0/request/body", with("body: { json: { a: 1 } }")),
+		"trailingSlash": served("path/B10-ignore-in-one-request"),
+		"anyOf":         refused("#/mocks/0/request/anyOf", with("anyOf: [{ query: { a: 1 } }]")),
+		"allOf":         refused("#/mocks/0/request/allOf", with("allOf: [{ query: { a: 1 } }]")),
+		"not":           refused("#/mocks/0/request/not", with("not: { query: { a: 1 } }")),
+	}
+}
+
+func responseFields() map[string]fieldCase {
+	in := func(member string) string { return "mocks: [{ request: GET /a, response: { " + member + " } }]\n" }
+	one := func(name, member string) fieldCase { return refused("#/mocks/0/response/"+name, in(member)) }
+	return map[string]fieldCase{
+		"name":        served("answer/response-name-is-recorded"),
+		"when":        one("when", "when: { query: { a: 1 } }"),
+		"weight":      refused("#/mocks/0/select #/mocks/0/responses/0/weight", "mocks: [{ request: GET /a, select: weighted, responses: [{ weight: 2 }] }]\n"),
+		"times":       refused("#/mocks/0/select #/mocks/0/responses/0/times", "mocks: [{ request: GET /a, select: sequence, responses: [{ times: 2 }] }]\n"),
+		"status":      served("answer/O1-every-status"),
+		"headers":     served("answer/O6-names-as-written"),
+		"trailers":    one("trailers", "text: a, trailers: { T: 1 }"),
+		"earlyHints":  one("earlyHints", "text: a, earlyHints: { Link: x }"),
+		"json":        served("answer/O16-json-is-compact-and-verbatim"),
+		"text":        served("answer/O5-types-date-and-server"),
+		"base64":      served("answer/O19-known-length-is-announced"),
+		"file":        one("file", "file: a.txt"),
+		"template":    one("template", "text: a, template: true"),
+		"delay":       served("answer/Q2-delay-replaces-or-adds-to-the-default"),
+		"stream":      one("stream", "text: a, stream: true"),
+		"encode":      one("encode", "text: a, encode: gzip"),
+		"etag":        one("etag", "text: a, etag: auto"),
+		"conditional": one("conditional", "text: a, conditional: true"),
+		"range":       one("range", "text: a, range: true"),
+		"fault":       one("fault", "fault: reset"),
+		"proxy":       one("proxy", "proxy: { to: http://a.test }"),
+		"sse":         one("sse", "sse: { events: [{ data: x }] }"),
+		"webSocket":   one("webSocket", "webSocket: {}"),
+		"setState": refused("#/mocks/0/scenario #/mocks/0/response/setState",
+			"mocks: [{ request: GET /a, scenario: s, response: { text: a, setState: x } }]\n"),
+		"webhooks": one("webhooks", "text: a, webhooks: [{ url: http://a.test }]"),
+	}
+}
+
+func operatorFields() map[string]fieldCase {
+	return map[string]fieldCase{
+		"equals":     served("query/K5-simple-folding"),
+		"not":        served("query/C7-any-value-for-positive-none-for-negated"),
+		"in":         served("query/K5-simple-folding"),
+		"contains":   served("query/K9-a-list-is-and"),
+		"startsWith": served("query/K9-a-list-is-and"),
+		"endsWith":   served("query/K9-a-list-is-and"),
+		"matches":    served("query/K1-whole-and-part"),
+		"search":     served("query/K1-whole-and-part"),
+		"exists":     served("query/K6-exists"),
+		"gt":         served("query/D11-numbers-and-dates-read-strictly"),
+		"gte":        served("query/D11-numbers-and-dates-read-strictly"),
+		"lt":         served("query/D11-numbers-and-dates-read-strictly"),
+		"lte":        served("query/D11-numbers-and-dates-read-strictly"),
+		"before":     served("query/D11-numbers-and-dates-read-strictly"),
+		"after":      served("query/D11-numbers-and-dates-read-strictly"),
+		"type": refused("#/mocks/0/request/query/a/type",
+			"mocks: [{ request: { path: /a, query: { a: { type: string } } }, response: { text: a } }]\n"),
+		"mediaType":  served("header/D6-media-type"),
+		"hasItem":    served("header/D4-has-item-splits-and-respects-quotes"),
+		"every":      served("query/H4-every-and-count"),
+		"all":        served("query/C8-list-operators"),
+		"exactly":    served("query/C8-list-operators"),
+		"ordered":    served("query/C8-list-operators"),
+		"count":      served("query/H4-every-and-count"),
+		"anyOf":      served("query/K8-logic-nests"),
+		"allOf":      served("query/K8-logic-nests"),
+		"ignoreCase": served("query/K5-simple-folding"),
+	}
+}
+
+// Every field of the format is served or refused: nothing may be accepted and ignored.
+func TestEveryFieldOfTheFormatIsServedOrRefused(t *testing.T) {
+	t.Parallel()
+	var schema map[string]any
+	if err := json.Unmarshal(mockbase.Schema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []struct {
+		at     string
+		fields map[string]fieldCase
+	}{
+		{"properties", fileFields()},
+		{"$defs settings properties", settingsFields()},
+		{"$defs settings properties cors oneOf 1 properties", corsFields()},
+		{"$defs plainResponse properties", noMatchFields()},
+		{"properties defaults properties", defaultsFields()},
+		{"$defs mock properties", mockFields()},
+		{"$defs request oneOf 1 properties", requestFields()},
+		{"$defs response properties", responseFields()},
+		{"$defs operators properties", operatorFields()},
+	} {
+		known := slices.Sorted(maps.Keys(within(t, schema, part.at)))
+		if named := slices.Sorted(maps.Keys(part.fields)); !slices.Equal(known, named) {
+			t.Errorf("%s: the schema knows %q, the cases %q", part.at, known, named)
+		}
+		for _, name := range known {
+			t.Run(strings.ReplaceAll(part.at, " ", "/")+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				part.fields[name].check(t)
+			})
+		}
+	}
+}
+
+// within follows a path through the schema.
+func within(t *testing.T, schema map[string]any, path string) map[string]any {
+	t.Helper()
+	var value any = schema
+	for name := range strings.FieldsSeq(path) {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			value = v[name[0]-'0']
+		default:
+			t.Fatalf("%s: nothing at %q", path, name)
+		}
+	}
+	found, ok := value.(map[string]any)
+	if !ok {
+		t.Fatalf("%s: no object", path)
+	}
+	return found
+}
+
+func (f fieldCase) check(t *testing.T) {
+	t.Helper()
+	if f.proof != "" {
+		if _, err := os.Stat("testdata/exchange/" + f.proof + ".txtar"); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	var pointers []string
+	for _, fault := range faultsOf(t, newEngine(t, engine.Options{}), f.definition) {
+		pointers = append(pointers, fault.Pointer)
+		name := fault.Pointer[strings.LastIndexByte(fault.Pointer, '/')+1:]
+		if fault.Code == mockbase.FieldNotServed && fault.Detail != `"`+name+`" is not served by this version yet; leave it out` {
+			t.Errorf("detail %q", fault.Detail)
+		}
+	}
+	if got := strings.Join(pointers, " "); got != f.refused {
+		t.Errorf("%s: refused at %q, want %q", f.definition, got, f.refused)
+	}
+}
+
+func TestDelaysThatAreNotFixedAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ delay, pointer string }{
+		"jitter":    {"{ fixed: 1s, jitter: 100ms }", "/jitter"},
+		"no jitter": {"{ fixed: 1s, jitter: 0 }", ""},
+		"uniform":   {"{ min: 1s, max: 2s }", "/min"},
+		"normal":    {"{ normal: { mean: 1s, stddev: 1s } }", "/normal"},
+		"lognormal": {"{ lognormal: { median: 1s, sigma: 1 } }", "/lognormal"},
+		"fixed":     {"1s", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var want []string
+			if c.pointer != "" {
+				want = []string{"#/defaults/delay" + c.pointer, "#/mocks/0/response/delay" + c.pointer}
+			}
+			var got []string
+			definition := "defaults: { delay: " + c.delay + " }\nmocks: [{ request: GET /a, response: { text: a, delay: " + c.delay + " } }]\n"
+			for _, f := range faultsOf(t, newEngine(t, engine.Options{}), definition) {
+				got = append(got, f.Pointer)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("refused at %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestDefaultsOfWhatIsNotServedAreAccepted(t *testing.T) {
+	t.Parallel()
+	definition := `
+variables: {}
+settings: { compress: false, controlHeaders: true, browserSandbox: true, maxBody: 100 }
+defaults: { template: false, rateLimit: none }
+rateLimits: {}
+mocks:
+  - request: { path: /a, cookies: {}, trailingSlash: strict }
+    select: rules
+    rateLimit: none
+    headCounts: true
+    readBody: true
+    responses:
+      - { text: "{{ path.id }}", template: false, conditional: false, range: false, webhooks: [], trailers: {} }
+`
+	if faults := faultsOf(t, newEngine(t, engine.Options{}), definition); len(faults) > 0 {
+		t.Error(faults)
+	}
+}

@@ -1,0 +1,116 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine"
+)
+
+func TestWarningsNameTheMockThatHidesAnother(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mocks string
+		// want is "code name" for the mock called m, or "".
+		want string
+	}{
+		"same and newer":               {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: GET /a, response: {} }", "unreachable o"},
+		"same and older":               {"- { name: o, request: GET /a, response: {} }\n- { name: m, request: GET /a, response: {} }", ""},
+		"the other is disabled":        {"- { name: m, request: GET /a, response: {} }\n- { name: o, enabled: false, request: GET /a, response: {} }", ""},
+		"itself disabled":              {"- { name: m, enabled: false, request: GET /a, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
+		"higher priority everywhere":   {"- { name: m, request: GET /a/b, response: {} }\n- { name: o, priority: 1, request: 'ANY /**', response: {} }", "unreachable o"},
+		"lower priority everywhere":    {"- { name: m, request: GET /a/b, response: {} }\n- { name: o, request: 'ANY /**', response: {} }", ""},
+		"parameter over a literal":     {"- { name: m, request: 'GET /a/b', response: {} }\n- { name: o, priority: 1, request: 'GET /{x}/{y}', response: {} }", "unreachable o"},
+		"literal over a parameter":     {"- { name: m, request: 'GET /a/{x}', response: {} }\n- { name: o, priority: 1, request: 'GET /a/b', response: {} }", ""},
+		"other names of parameters":    {"- { name: m, request: 'GET /a/{x}', response: {} }\n- { name: o, request: 'GET /a/{y}', response: {} }", "unreachable o"},
+		"same constraint":              {"- { name: m, request: 'GET /a/{x:[0-9]+}.b', response: {} }\n- { name: o, request: 'GET /a/{y:[0-9]+}.b', response: {} }", "unreachable o"},
+		"another constraint":           {"- { name: m, request: 'GET /a/{x:[0-9]+}', response: {} }\n- { name: o, request: 'GET /a/{y:[0-9]}', response: {} }", ""},
+		"rest in the middle":           {"- { name: m, request: 'GET /a/**/z', response: {} }\n- { name: o, request: 'GET /a/{r...}/z', response: {} }", "unreachable o"},
+		"rest over rest":               {"- { name: m, request: 'GET /a/**/z', response: {} }\n- { name: o, priority: 1, request: 'GET /a/**', response: {} }", "unreachable o"},
+		"rest needs more":              {"- { name: m, request: 'GET /a/**', response: {} }\n- { name: o, priority: 1, request: 'GET /a/b/**', response: {} }", ""},
+		"guarded other":                {"- { name: m, request: GET /a, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1 } }, response: {} }", ""},
+		"fewer methods":                {"- { name: m, request: { method: [GET, PUT], path: /a }, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
+		"more methods":                 {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: { method: [GET, PUT], path: /a }, response: {} }", "unreachable o"},
+		"another host":                 {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: { path: /a, host: h.test }, response: {} }", ""},
+		"one host of all":              {"- { name: m, request: { path: /a, host: h.test }, response: {} }\n- { name: o, request: GET /a, response: {} }", "unreachable o"},
+		"slash or not":                 {"- { name: m, request: { path: /a, trailingSlash: ignore }, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
+		"slash or not under a rest":    {"- { name: m, request: { path: /a, trailingSlash: ignore }, response: {} }\n- { name: o, priority: 1, request: 'GET /**', response: {} }", "unreachable o"},
+		"tie of guards":                {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, request: { path: /a, query: { y: 1 } }, response: {} }", "tie o"},
+		"no tie with another method":   {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, request: { method: PUT, path: /a, query: { y: 1 } }, response: {} }", ""},
+		"no tie with another priority": {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { y: 1 } }, response: {} }", ""},
+		"empty segments":               {"- { name: m, request: GET /a/, response: {} }\n- { name: o, priority: 1, request: 'GET /a/{x}', response: {} }", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t, engine.Options{})
+			d, err := mockbase.DecodeDefinition([]byte("mocks:\n"+c.mocks), mockbase.FormatYAML)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 1}, Mocks: d.Mocks}
+			for round := range 2 {
+				if got := warningsOf(e, s, "m"); got != c.want {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+				if round == 0 {
+					// The published program gives the same.
+					if err := e.Publish(s); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func warningsOf(e *engine.Engine, s *mockbase.Snapshot, name string) string {
+	for _, m := range s.Mocks {
+		if m.Name != name {
+			continue
+		}
+		for _, w := range e.Warnings(s, m) {
+			if w.Pointer != "#/request" {
+				return "pointer " + w.Pointer
+			}
+			_, rest, _ := strings.Cut(w.Detail, `mock "`)
+			other, _, _ := strings.Cut(rest, `"`)
+			return string(w.Code) + " " + other
+		}
+	}
+	return ""
+}
+
+func TestWarningsOfAStrangeMockAreNone(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, engine.Options{})
+	s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop"}, Mocks: []*mockbase.Mock{textMock("a", "/a", "x")}}
+	if w := e.Warnings(s, textMock("a", "/a", "x")); w != nil {
+		t.Error(w)
+	}
+	broken := &mockbase.Snapshot{Project: s.Project, Mocks: []*mockbase.Mock{textMock("a", "/{", "x")}}
+	if w := e.Warnings(broken, broken.Mocks[0]); w != nil {
+		t.Error(w)
+	}
+}
+
+// Rule Y10: a project's word about the sandbox counts only where the operator lets it.
+func TestY10_a_switch_without_effect_is_a_warning(t *testing.T) {
+	t.Parallel()
+	off := &mockbase.Config{Settings: mockbase.Settings{NoBrowserSandbox: true}}
+	for name, c := range map[string]struct {
+		options engine.Options
+		config  *mockbase.Config
+		want    int
+	}{
+		"operator decides": {engine.Options{SharedOrigin: true}, off, 1},
+		"project decides":  {engine.Options{SharedOrigin: true, Sandbox: engine.SandboxProject}, off, 0},
+		"off anyway":       {engine.Options{SharedOrigin: true, Sandbox: engine.SandboxOff}, off, 0},
+		"own origin":       {engine.Options{}, off, 0},
+		"not asked for":    {engine.Options{SharedOrigin: true}, &mockbase.Config{}, 0},
+	} {
+		if got := newEngine(t, c.options).ConfigWarnings(c.config); len(got) != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
