@@ -80,15 +80,18 @@ func (p *FaultProxy) BlackHole() {
 func (p *FaultProxy) Reset() {
 	p.tb.Helper()
 	p.enter(modeReset, 0)
-	p.cut(func(*link) bool { return true })
+	p.Cut()
 }
 
 // Refuse closes the listener and every open connection: connecting is refused.
 func (p *FaultProxy) Refuse() {
 	p.tb.Helper()
 	p.enter(modeRefuse, 0)
-	p.cut(func(*link) bool { return true })
+	p.Cut()
 }
+
+// Cut resets the connections that are open and changes nothing for new ones.
+func (p *FaultProxy) Cut() { p.cut(func(*link) bool { return true }) }
 
 // Forward sends the connections that are made from now on to another server. Open ones keep theirs.
 func (p *FaultProxy) Forward(upstream string) {

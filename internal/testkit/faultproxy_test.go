@@ -84,6 +84,22 @@ func TestFaultProxy_resets(t *testing.T) {
 	}
 }
 
+func TestFaultProxy_cuts_open_connections_only(t *testing.T) {
+	t.Parallel()
+	proxy := testkit.StartFaultProxy(t, testkit.StartRedis(t).Addr)
+	old := dial(t, proxy.Addr)
+	if !answersOn(t, old, late) {
+		t.Fatal("no answer through a passing proxy")
+	}
+	proxy.Cut()
+	if answersOn(t, old, late) {
+		t.Error("a connection that was cut goes on")
+	}
+	if !answers(t, proxy.Addr, late) {
+		t.Error("a new connection is not answered")
+	}
+}
+
 func TestFaultProxy_refuses(t *testing.T) {
 	t.Parallel()
 	proxy := testkit.StartFaultProxy(t, testkit.StartRedis(t).Addr)
