@@ -38,7 +38,7 @@ func TestRL137_the_redis_store_keeps_the_contract_in_a_cluster(t *testing.T) {
 				everyKeyEnds(t, node)
 			}
 		})
-		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: time.Second}})
+		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: 2 * time.Second}})
 	})
 }
 

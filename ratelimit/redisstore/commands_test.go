@@ -315,3 +315,33 @@ func TestRL56_scripts_use_the_clock_of_the_server(t *testing.T) {
 		t.Errorf("state = %v, want a start of about %s s", state, seconds)
 	}
 }
+
+func TestPackage_documents_every_permission_that_is_needed(t *testing.T) {
+	t.Parallel()
+	server := testkit.StartRedis(t)
+	server.Do("ACL", "SETUSER", "app", "on", ">"+secret, "~ratelimit:*", "-@all", "+multi", "+exec", "+incr", "+incrby", "+expire",
+		"+pexpire", "+set", "+get", "+del", "+ping", "+select", "+eval", "+evalsha", "+script|load", "+pttl", "+time")
+	log := &logBook{}
+	s := open(t, redisstore.Options{
+		Config: redisstore.Config{Addrs: []string{"redis://app:" + secret + "@" + server.Addr + "/1"}, Budget: 2 * time.Second},
+		Logger: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	first, short := minute(), minute()
+	first.Align, short.Window = ratelimit.AlignFirstRequest, time.Minute+time.Millisecond
+	for _, p := range []*ratelimit.Policy{minute(), first, short} {
+		for _, cost := range []int64{0, 1, 2} {
+			if _, err := s.Take(t.Context(), ratelimit.Request{Key: shared, Policy: p, Cost: cost}); err != nil {
+				t.Errorf("take %d: %v", cost, err)
+			}
+		}
+		if err := s.Reset(t.Context(), shared, p); err != nil {
+			t.Errorf("reset: %v", err)
+		}
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Errorf("ping: %v", err)
+	}
+	if log.String() != "" {
+		t.Errorf("log = %s", log)
+	}
+}

@@ -40,7 +40,7 @@ func TestRL137_the_redis_store_keeps_the_contract(t *testing.T) {
 		t.Helper()
 		server.Do("FLUSHALL")
 		t.Cleanup(func() { everyKeyEnds(t, server) })
-		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}}})
+		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}})
 	})
 }
 

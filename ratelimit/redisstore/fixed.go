@@ -100,10 +100,10 @@ func (s *Store) takeFirst(ctx context.Context, r ratelimit.Request) (ratelimit.D
 	}
 	args := []any{r.Policy.Limit, r.Policy.Window.Microseconds(), r.Cost, now}
 	keys := []string{key}
-	answer := p.client.EvalSha(ctx, s.target.first.Hash(), keys, args...)
+	answer := s.once(ctx, p.client, func(c redis.Scripter) *redis.Cmd { return s.target.first.EvalSha(ctx, c, keys, args...) })
 	if text, answered := replyText(answer.Err()); answered && strings.HasPrefix(text, "NOSCRIPT") {
 		// It did not run, and runs once now (rule RL52).
-		answer = s.target.first.Eval(ctx, p.client, keys, args...)
+		answer = s.once(ctx, p.client, func(c redis.Scripter) *redis.Cmd { return s.target.first.Eval(ctx, c, keys, args...) })
 	}
 	numbers, err := answer.Int64Slice()
 	err = s.target.judge(err)
@@ -114,6 +114,19 @@ func (s *Store) takeFirst(ctx context.Context, r ratelimit.Request) (ratelimit.D
 		return ratelimit.Decision{}, err
 	}
 	return firstDecision(r, numbers), nil
+}
+
+// once runs a script without the library's retries (rule RL50). Its cluster client sends a single command again when a
+// connection ends before the answer, whatever MaxRetries says, but a transaction never.
+func (s *Store) once(ctx context.Context, client redis.UniversalClient, run func(redis.Scripter) *redis.Cmd) *redis.Cmd {
+	if !s.target.cluster {
+		return run(client)
+	}
+	pipe := client.TxPipeline()
+	answer := run(pipe)
+	// Each command has its own error.
+	_, _ = pipe.Exec(ctx)
+	return answer
 }
 
 // firstDecision puts the script's answer into the words of a decision, as ratelimit.Step does.

@@ -65,7 +65,7 @@ func (s *Store) greet(ctx context.Context) {
 		return
 	}
 	// A connection that could not be made now is made by the check that needs it.
-	_ = s.target.warm(patient, client)
+	_ = s.target.warm(ctx, client)
 }
 
 // probe asks the servers whose breakers are open, each over a connection of its own (rule RL51).
@@ -92,20 +92,40 @@ func (s *Store) probeOne(ctx context.Context, sh *shard) {
 		}
 		return
 	}
-	s.heal(ctx, patient, sh)
+	s.heal(ctx, sh)
 }
 
 // heal closes a breaker whose probe succeeded. The checks get a new client first, with its connections made: the old one
 // holds connections that died, and goes on refusing to dial for up to a second after many failures.
-func (s *Store) heal(ctx, patient context.Context, sh *shard) {
+func (s *Store) heal(ctx context.Context, sh *shard) {
 	client := s.target.dial()
-	if err := s.target.warm(patient, client); err != nil && !s.target.cluster {
+	if err := s.warmFor(ctx, client, sh); err != nil {
 		_ = client.Close()
 		return
 	}
 	s.swap(ctx, client)
 	sh.hangUp()
 	sh.breaker.close(time.Now())
+}
+
+// warmFor warms the connections to one server. The other masters of a cluster, which may be dead, are warmed without
+// waiting for them.
+func (s *Store) warmFor(ctx context.Context, client redis.UniversalClient, sh *shard) error {
+	cluster, ok := client.(*redis.ClusterClient)
+	if !ok {
+		return s.target.warm(ctx, client)
+	}
+	patient, cancel := context.WithTimeout(ctx, s.target.patience())
+	defer cancel()
+	master, err := cluster.MasterForKey(patient, s.probeKey(sh.key()))
+	if err != nil {
+		return err
+	}
+	if err := s.target.warmOne(ctx, master); err != nil {
+		return err
+	}
+	s.keepers.Go(func() { _ = s.target.warm(ctx, client) })
+	return nil
 }
 
 // swap puts a client in the place of the present one, which is closed when the checks on their way have had their time.
@@ -169,7 +189,25 @@ func (t *target) warm(ctx context.Context, client redis.UniversalClient) error {
 }
 
 func (t *target) warmOne(ctx context.Context, client *redis.Client) error {
-	// One more than the pool keeps idle: while one is in use, the pool makes another.
+	// While the first connections are signed in, the pool makes others to have its number idle again. The second round
+	// finds those on top.
+	if err := t.signIn(ctx, client); err != nil {
+		return err
+	}
+	if err := t.signIn(ctx, client); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.patience())
+	defer cancel()
+	// Who may not load scripts may still count; a script that is missing is loaded by the check that needs it.
+	_ = t.first.Load(ctx, client).Err()
+	return nil
+}
+
+// signIn makes one connection more than the pool keeps idle, so that one may be in use.
+func (t *target) signIn(ctx context.Context, client *redis.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, t.patience())
+	defer cancel()
 	errs := make([]error, min(t.options.MinIdleConns+1, t.options.PoolSize))
 	var group sync.WaitGroup
 	for i := range errs {
@@ -178,8 +216,6 @@ func (t *target) warmOne(ctx context.Context, client *redis.Client) error {
 		group.Go(func() { errs[i] = connect(ctx, conn) })
 	}
 	group.Wait()
-	// Who may not load scripts may still count; a script that is missing is loaded by the check that needs it.
-	_ = t.first.Load(ctx, client).Err()
 	return t.judge(errs...)
 }
 
