@@ -105,6 +105,7 @@ func TestA8_an_edited_mock_keeps_its_id_place_and_birthday(t *testing.T) {
 	}
 }
 
+// M-143.
 func TestY2_replacing_a_mock(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, catalog.Quotas{})

@@ -19,7 +19,7 @@ import (
 	"github.com/mockbase/mockbase/management/catalog"
 )
 
-// Each file of testdata/apply is a story: sections that do something to the project shop, and behind them what came of
+// M-161: each file of testdata/apply is a story: sections that do something to the project shop, and behind them what came of
 // it. The first word of a section's name says what it is:
 //
 //	apply [source=S] [prune] [adopt] [dry] [revision=N] [create]   apply the definition in it
