@@ -8,7 +8,8 @@ import (
 )
 
 // ServeHTTP answers a request whose target lies below the base path, and OPTIONS *. It reads the raw target of the
-// request line; a router in front must not have cleaned or redirected it.
+// request line; a router in front must not have cleaned or redirected it. It panics with [http.ErrAbortHandler] when the
+// request's context ends before there is an answer.
 func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := e.newCall(w, r)
 	defer e.done(c)
@@ -19,6 +20,10 @@ func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.respond()
 	}
 	c.record()
+	if c.outcome.aborted && c.outcome.status == 0 {
+		// Returning would send an empty 200 to whoever is still there.
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // Serves tells whether the engine is the one to answer a request: its raw target lies below the base path, or it asks

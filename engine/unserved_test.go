@@ -314,6 +314,51 @@ func TestDelaysThatAreNotFixedAreRefused(t *testing.T) {
 	}
 }
 
+// What the decoder lets pass, or a caller made by hand, is still checked before it is published.
+func TestOperandsThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *string { return &s }
+	number := json.Number("ten")
+	for name, c := range map[string]struct {
+		operators mockbase.Operators
+		want      string
+	}{
+		"equals an object":     {mockbase.Operators{Equals: json.RawMessage(`{}`)}, "type #/request/query/q/equals"},
+		"in with a list":       {mockbase.Operators{In: []json.RawMessage{json.RawMessage(`[1]`)}}, "type #/request/query/q/in"},
+		"a broken text":        {mockbase.Operators{Equals: json.RawMessage(`"\x"`)}, "type #/request/query/q/equals"},
+		"a broken pattern":     {mockbase.Operators{Matches: text("(")}, "syntax #/request/query/q/matches"},
+		"a bound that is none": {mockbase.Operators{GT: &number}, "type #/request/query/q/gt"},
+		"a date that is none":  {mockbase.Operators{Before: text("soon")}, "pattern #/request/query/q/before"},
+		"a type without slash": {mockbase.Operators{MediaType: text("json")}, "pattern #/request/query/q/mediaType"},
+		"below not":            {mockbase.Operators{Not: &mockbase.Operators{Search: text("[")}}, "syntax #/request/query/q/not/search"},
+		"below count":          {mockbase.Operators{Count: &mockbase.Operators{LT: &number}}, "type #/request/query/q/count/lt"},
+		"below anyOf":          {mockbase.Operators{AnyOf: []mockbase.Operators{{}, {LTE: &number}}}, "type #/request/query/q/anyOf/1/lte"},
+	} {
+		m := textMock("a", "/a", "a")
+		m.Request.Query = []mockbase.NamedMatch{{Name: "q", Match: mockbase.Match{c.operators}}}
+		e := newEngine(t, engine.Options{})
+		faults := e.CheckMock(&mockbase.Config{}, m)
+		if len(faults) != 1 || string(faults[0].Code)+" "+faults[0].Pointer != c.want {
+			t.Errorf("%s: %v, want %s", name, faults, c.want)
+		}
+		if err := e.Publish(&mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1"}, Mocks: []*mockbase.Mock{m}}); err == nil {
+			t.Errorf("%s: published", name)
+		}
+	}
+	for name, want := range map[string]string{"/a/{x": "syntax #/request/path", "/a/{x:(}": "syntax #/request/path"} {
+		faults := newEngine(t, engine.Options{}).CheckMock(&mockbase.Config{}, textMock("a", name, "a"))
+		if len(faults) != 1 || string(faults[0].Code)+" "+faults[0].Pointer != want {
+			t.Errorf("%s: %v, want %s", name, faults, want)
+		}
+	}
+	odd := textMock("a", "/a", "a")
+	odd.Request.Headers = []mockbase.NamedMatch{{Name: "a/b~c d", Match: mockbase.Match{{Matches: text("(")}}}}
+	odd.Request.Shorthand = true
+	if faults := newEngine(t, engine.Options{}).CheckMock(&mockbase.Config{}, odd); len(faults) != 1 || faults[0].Pointer != "#/request/headers/a~1b~0c%20d/matches" {
+		t.Errorf("pointer of an odd name: %v", faults)
+	}
+}
+
 func TestDefaultsOfWhatIsNotServedAreAccepted(t *testing.T) {
 	t.Parallel()
 	definition := `
