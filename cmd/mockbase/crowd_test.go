@@ -14,7 +14,7 @@ import (
 
 // crowd creates a thousand mocks at the same time through the management API and ends the server in the middle.
 type crowd struct {
-	end func(t *testing.T, server *instance)
+	end func(server *instance, tb testing.TB)
 }
 
 const (
@@ -93,7 +93,7 @@ func (c crowd) create(t *testing.T, server *instance, api *client) map[string]bo
 		})
 	}
 	<-enough
-	c.end(t, server)
+	c.end(server, t)
 	callers.Wait()
 	return acknowledged
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -135,6 +134,13 @@ func (i *instance) stop(tb testing.TB) {
 	}
 }
 
+// kill ends the server without giving it the time to do anything.
+func (i *instance) kill(tb testing.TB) {
+	tb.Helper()
+	i.signal(tb, syscall.SIGKILL)
+	i.wait(tb)
+}
+
 // until waits for a line of the server's.
 func (i *instance) until(tb testing.TB, text string) {
 	tb.Helper()
@@ -242,9 +248,4 @@ func setupCodeIn(tb testing.TB, dir string) string {
 		tb.Fatal(err)
 	}
 	return strings.TrimSpace(string(text))
-}
-
-// cut tells whether a request failed because its server went away.
-func cut(err error) bool {
-	return err != nil && !errors.Is(err, context.DeadlineExceeded)
 }

@@ -96,14 +96,12 @@ func meetTheLimit(t *testing.T, c *client) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	var problem struct {
-		Type     string   `json:"type"`
-		Status   int      `json:"status"`
-		Violated []string `json:"violated-policies"`
-	}
-	if err := json.Unmarshal([]byte(answer.body), &problem); err != nil || problem.Status != 429 || !slices.Equal(problem.Violated, []string{"engine"}) ||
-		problem.Type != "https://iana.org/assignments/http-problem-types#quota-exceeded" {
-		t.Errorf("the refusal is %s", answer.body)
+	for _, member := range []string{
+		`"type":"https://iana.org/assignments/http-problem-types#quota-exceeded"`, `"status":429`, `"violated-policies":["engine"]`,
+	} {
+		if !strings.Contains(answer.body, member) {
+			t.Errorf("the refusal %s lacks %s", answer.body, member)
+		}
 	}
 }
 
@@ -179,7 +177,7 @@ func TestRL122_planes_never_share_a_count(t *testing.T) {
 	c.call(t, http.StatusTooManyRequests, http.MethodGet, "/m/demo/hello", "")
 	statuses := make([]int, 0, 8)
 	for range 5 {
-		answer, err := c.try(t.Context(), http.MethodPost, "/api/v1/auth/login", `{"email":"ada@example.com","password":"wrong wrong wrong wrong"}`)
+		answer, err := c.try(t.Context(), http.MethodPost, "/api/v1/auth/login", `{"email":"ada@example.com","password":"wrong, and long enough"}`)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 )
 
 // The times of a connection (rule N12): there is none for writing, because an answer may be slow on purpose.
@@ -42,20 +44,25 @@ func (s *server) serveHTTP() error {
 	return nil
 }
 
-func (s *server) serve(l net.Listener, handler http.Handler) {
+// newHTTPServer makes a server of HTTP/1.1 and HTTP/2, over TLS and in clear by prior knowledge (rule N10).
+func newHTTPServer(handler http.Handler, maxHeader config.Bytes, logger *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
-	served := &http.Server{
+	return &http.Server{
 		Handler:                      handler,
 		ReadHeaderTimeout:            headerTimeout,
 		IdleTimeout:                  idleTimeout,
-		MaxHeaderBytes:               int(s.settings.MaxHeader) - headerSlack,
+		MaxHeaderBytes:               int(maxHeader) - headerSlack,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is the mocks' (rule L7)
 		Protocols:                    protocols,
-		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
+}
+
+func (s *server) serve(l net.Listener, handler http.Handler) {
+	served := newHTTPServer(handler, s.settings.MaxHeader, s.log.Logger)
 	s.http.all = append(s.http.all, served)
 	go func() {
 		var err error

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -37,11 +38,9 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_GOLDEN") == "1",
 		Setup: func(e *testscript.Env) error {
-			e.Vars = append(e.Vars, "NO_PROXY=*", "UID="+strconv.Itoa(os.Getuid()), "GID="+strconv.Itoa(os.Getgid()))
-			return nil
-		},
-		Condition: func(name string) (bool, error) {
-			return name == "root" && os.Getuid() == 0, nil
+			examples, err := filepath.Abs("../../examples")
+			e.Vars = append(e.Vars, "NO_PROXY=*", "EXAMPLES="+examples)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      scriptExits,
@@ -56,8 +55,8 @@ func TestScripts(t *testing.T) {
 }
 
 // exits CODE COMMAND… runs a command that must end with this code. Its output can be looked at like that of exec.
-func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
+func scriptExits(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND…")
 	}
 	code := 0
@@ -74,10 +73,10 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // signal NAME sends a signal to the server that was started last.
-func scriptSignal(ts *testscript.TestScript, neg bool, args []string) {
+func scriptSignal(ts *testscript.TestScript, _ bool, args []string) {
 	known := map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": os.Interrupt, "HUP": syscall.SIGHUP}
 	running := ts.BackgroundCmds()
-	if neg || len(args) != 1 || known[args[0]] == nil || len(running) == 0 {
+	if len(args) != 1 || known[args[0]] == nil || len(running) == 0 {
 		ts.Fatalf("usage: signal TERM|INT|HUP, while a command runs in the background")
 	}
 	ts.Check(running[len(running)-1].Process.Signal(known[args[0]]))
@@ -102,8 +101,8 @@ func scriptReady(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // eventually TEXT COMMAND… runs a command until its output holds the text.
-func scriptEventually(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
+func scriptEventually(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
 		ts.Fatalf("usage: eventually TEXT COMMAND…")
 	}
 	within(ts, args[0], func() bool {
@@ -125,8 +124,8 @@ func within(ts *testscript.TestScript, what string, done func() bool) {
 }
 
 // listen NAME keeps a port busy until the script ends, and puts its number into the variable.
-func scriptListen(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
+func scriptListen(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
 		ts.Fatalf("usage: listen NAME")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -138,8 +137,8 @@ func scriptListen(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // plain SOURCE TARGET writes what a start said, without what differs from run to run and from place to place.
-func scriptPlain(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
+func scriptPlain(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
 		ts.Fatalf("usage: plain SOURCE TARGET")
 	}
 	text := ts.ReadFile(args[0])
@@ -156,8 +155,8 @@ func scriptPlain(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // keypair NAME [expired] writes NAME.pem and NAME.key for 127.0.0.1.
-func scriptKeyPair(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 {
+func scriptKeyPair(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 1 {
 		ts.Fatalf("usage: keypair NAME [expired]")
 	}
 	until := time.Now().Add(time.Hour)

@@ -75,15 +75,12 @@ func TestC25_a_second_signal_ends_at_once(t *testing.T) {
 // C-25: what was acknowledged before a stop is there after it, however many writes are on their way.
 func TestC25_a_stop_loses_no_acknowledged_write(t *testing.T) {
 	t.Parallel()
-	crowd{end: func(t *testing.T, server *instance) { server.stop(t) }}.test(t)
+	crowd{end: (*instance).stop}.test(t)
 }
 
 // The process dies with a thousand creations on their way: each acknowledged mock is there after a restart, and none is
 // half there.
 func TestM15_kill_9_loses_no_acknowledged_write(t *testing.T) {
 	t.Parallel()
-	crowd{end: func(t *testing.T, server *instance) {
-		server.signal(t, syscall.SIGKILL)
-		server.wait(t)
-	}}.test(t)
+	crowd{end: (*instance).kill}.test(t)
 }

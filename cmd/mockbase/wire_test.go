@@ -1,0 +1,157 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mockbase/mockbase/internal/testkit"
+)
+
+// Y1: the raw target decides which plane answers; nothing is cleaned, decoded or redirected on the way.
+func TestY1_the_raw_target_decides_which_plane_answers(t *testing.T) {
+	t.Parallel()
+	answering := func(name string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(name)) })
+	}
+	p := &plane{mocks: answering("mocks"), management: answering("management")}
+	for target, want := range map[string]string{
+		"GET /m/shop/a":                      "mocks",
+		"GET /m/":                            "mocks",
+		"GET /m//a/../../api/v1/auth/status": "mocks",
+		"GET /m/%2e%2e/api":                  "mocks",
+		"GET http://any.test/m/shop/a?x=/y":  "mocks",
+		"OPTIONS *":                          "mocks",
+		"GET /m":                             "management",
+		"GET /M/shop/a":                      "management",
+		"GET //m/shop/a":                     "management",
+		"GET /%6d/shop/a":                    "management",
+		"GET /./m/shop/a":                    "management",
+		"GET /api/v1/../../m/shop/a":         "management",
+		"GET /?/m/shop":                      "management",
+		"GET http://any.test":                "management",
+		"GET http://any.test/api/v1":         "management",
+		"CONNECT any.test:80":                "management",
+	} {
+		method, uri, _ := strings.Cut(target, " ")
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, &http.Request{Method: method, RequestURI: uri})
+		if got := w.Body.String(); got != want {
+			t.Errorf("%s is answered by %s, want %s", target, got, want)
+		}
+	}
+}
+
+func TestN12_times_of_a_connection(t *testing.T) {
+	t.Parallel()
+	s := newHTTPServer(http.NotFoundHandler(), 64<<10, slog.New(slog.DiscardHandler))
+	if s.ReadHeaderTimeout != 10*time.Second || s.IdleTimeout != 120*time.Second || s.WriteTimeout != 0 || s.ReadTimeout != 0 {
+		t.Errorf("header %s, idle %s, write %s, read %s", s.ReadHeaderTimeout, s.IdleTimeout, s.WriteTimeout, s.ReadTimeout)
+	}
+}
+
+func TestN7_long_headers_and_targets_are_refused(t *testing.T) {
+	t.Parallel()
+	server := start(t, "--ephemeral", "--max-header=16KiB", "--max-target=1KiB", "--max-body=1KiB")
+	addr := strings.TrimPrefix(server.URL, "http://")
+	for _, test := range []struct {
+		name, request string
+		want          int
+	}{
+		{"headers within their bound", "GET /m/demo/hello HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("a", 15<<10) + "\r\n\r\n", 200},
+		{"headers beyond it", "GET /m/demo/hello HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("a", 17<<10) + "\r\n\r\n", 431},
+		{"a target within its bound", "GET /m/demo/anything/" + strings.Repeat("a", 900) + " HTTP/1.1\r\nHost: x\r\n\r\n", 200},
+		{"a target beyond it", "GET /m/demo/anything/" + strings.Repeat("a", 1100) + " HTTP/1.1\r\nHost: x\r\n\r\n", 414},
+		{"a body beyond its bound", "POST /m/demo/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("a", 2000), 413},
+		{"two hosts", "GET /m/demo/hello HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400},
+		{"HTTP/1.0 without a host", "GET /m/demo/hello HTTP/1.0\r\n\r\n", 200},
+		{"a target in absolute form", "GET http://elsewhere.test/m/demo/hello HTTP/1.1\r\nHost: x\r\n\r\n", 200},
+		{"OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 204},
+	} {
+		answer := testkit.RawHTTP(t, addr, test.request)
+		if answer.Status != test.want {
+			t.Errorf("%s: %s, want %d", test.name, answer.StatusLine, test.want)
+		}
+		if server := answer.Get("Server"); server != "" {
+			t.Errorf("%s: the answer names the server %q", test.name, server)
+		}
+	}
+}
+
+// N10: HTTP/2 by prior knowledge in clear, by ALPN over TLS.
+func TestN10_HTTP2_is_served_in_clear_and_over_TLS(t *testing.T) {
+	t.Parallel()
+	plain := start(t, "--ephemeral")
+	only2 := new(http.Protocols)
+	only2.SetUnencryptedHTTP2(true)
+	expectHTTP2(t, &http.Transport{Protocols: only2}, plain.URL)
+
+	dir := t.TempDir()
+	cert, key, err := selfSigned(time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(cert)
+	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": key} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secure := start(t, "--ephemeral", "--tls-cert="+filepath.Join(dir, "cert.pem"), "--tls-key="+filepath.Join(dir, "key.pem"))
+	expectHTTP2(t, &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}, secure.URL)
+
+	old := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MaxVersion: tls.VersionTLS11}}
+	t.Cleanup(old.CloseIdleConnections)
+	if _, err := (&client{base: secure.URL, http: &http.Client{Transport: old}}).try(t.Context(), http.MethodGet, "/healthz", ""); err == nil {
+		t.Error("TLS 1.1 was accepted")
+	}
+}
+
+func expectHTTP2(t *testing.T, transport *http.Transport, base string) {
+	t.Helper()
+	t.Cleanup(transport.CloseIdleConnections)
+	c := &client{base: base, http: &http.Client{Transport: transport, Timeout: patience}}
+	for _, path := range []string{"/m/demo/hello", "/healthz"} {
+		if answer := c.call(t, http.StatusOK, http.MethodGet, path, ""); answer.ProtoMajor != 2 {
+			t.Errorf("%s%s is answered in %s", base, path, answer.Proto)
+		}
+	}
+}
+
+// Y9 and M-17: on a loopback address only loopback names are answered, and no page of another site may call.
+func TestY9_other_names_and_origins_are_refused_on_loopback(t *testing.T) {
+	t.Parallel()
+	server := start(t, "--ephemeral", "--allowed-hosts=tools.test", "--management-origins=https://tools.example.com")
+	addr := strings.TrimPrefix(server.URL, "http://")
+	for _, test := range []struct {
+		host, origin string
+		want         int
+	}{
+		{addr, "", 200},
+		{"localhost", "", 200},
+		{"evil.test", "", 403},
+		{"tools.test", "", 200},
+		{addr, "http://evil.test", 403},
+		{addr, "http://" + addr, 200},
+		{addr, "https://tools.example.com", 200},
+	} {
+		request := "GET /api/v1/auth/status HTTP/1.1\r\nHost: " + test.host + "\r\n"
+		if test.origin != "" {
+			request += "Origin: " + test.origin + "\r\n"
+		}
+		if answer := testkit.RawHTTP(t, addr, request+"\r\n"); answer.Status != test.want {
+			t.Errorf("host %s, origin %s: %s, want %d", test.host, test.origin, answer.StatusLine, test.want)
+		}
+	}
+	if answer := testkit.RawHTTP(t, addr, "GET /m/demo/hello HTTP/1.1\r\nHost: evil.test\r\nOrigin: http://evil.test\r\n\r\n"); answer.Status != 200 {
+		t.Errorf("a mock under another name: %s", answer.StatusLine)
+	}
+}
