@@ -120,9 +120,14 @@ func DecodeConfig(source map[string]json.RawMessage) (Config, error) {
 		if !found {
 			continue
 		}
-		section, err := parse(text, FormatJSON, ParseLimits{}, faults)
+		twice := &Faults{}
+		section, err := parse(text, FormatJSON, ParseLimits{}, twice)
 		if err != nil {
 			return Config{}, err
+		}
+		for _, fault := range twice.list {
+			fault.Pointer = "#/" + name + strings.TrimPrefix(fault.Pointer, "#")
+			faults.Append(fault)
 		}
 		root.Members = append(root.Members, Member{Key: name, Value: section})
 	}
