@@ -32,7 +32,13 @@ func OpenSYNBlackHole(tb testing.TB, addr string) *SYNBlackHole {
 	if err != nil {
 		tb.Fatalf("open a black hole: %v", err)
 	}
+	// A child that another test starts at this moment must not inherit the socket, or it would outlive Close.
+	syscall.ForkLock.RLock()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		tb.Fatalf("open a socket: %v", err)
 	}
