@@ -316,6 +316,26 @@ func TestRL56_scripts_use_the_clock_of_the_server(t *testing.T) {
 	}
 }
 
+func TestRL17_far_instants_are_judged_too(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	first := minute()
+	first.Align = ratelimit.AlignFirstRequest
+	for _, p := range []*ratelimit.Policy{minute(), first} {
+		for _, year := range []int{-9999, 1, 1969, 2999, 9999} {
+			key := ratelimit.Key{Namespace: "far", Identifier: strconv.Itoa(year)}
+			at := time.Date(year, time.July, 1, 12, 0, 30, 0, time.UTC)
+			for want := int64(119); want > 116; want-- {
+				got, err := d.Take(t.Context(), ratelimit.Request{Key: key, Policy: p, Cost: 1, Now: at})
+				if err != nil || !got.Allowed || got.Remaining != want || got.Reset <= 0 || got.Reset > time.Minute {
+					t.Errorf("%s in the year %d: %+v, %v, want %d left", p.Align, year, got, err, want)
+				}
+			}
+		}
+	}
+	everyKeyEnds(t, d.server)
+}
+
 func TestPackage_documents_every_permission_that_is_needed(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)

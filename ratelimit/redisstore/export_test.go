@@ -12,6 +12,9 @@ func (s *Store) Greeted() <-chan struct{} { return s.greeted }
 // Client is the client that checks use at the moment.
 func (s *Store) Client() redis.UniversalClient { return s.current() }
 
+// Refusal is what checks are answered while the breaker of a single server is open; each probe that fails makes a new one.
+func (s *Store) Refusal() *Error { return s.shards.main.breaker.refused.Load() }
+
 // Breaker is the breaker of one server.
 type Breaker struct{ b breaker }
 

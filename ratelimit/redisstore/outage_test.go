@@ -106,6 +106,37 @@ func (r *rig) run(t *testing.T, done func(checks int) bool) tally {
 	return total
 }
 
+func TestRL51_probes_go_on_until_Redis_is_back(t *testing.T) {
+	t.Parallel()
+	for _, o := range outages() {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			r := &rig{server: testkit.StartRedis(t)}
+			r.proxy = testkit.StartFaultProxy(t, r.server.Addr)
+			r.store = open(t, redisstore.Options{
+				Config: redisstore.Config{Addrs: []string{r.proxy.Addr}}, ProbeInterval: 10 * time.Millisecond,
+			})
+			o.begin(t, r)
+			testkit.Eventually(t, "the breaker to open", func() bool {
+				_ = r.take(t.Context())
+				return r.store.Available() != nil
+			})
+			for range 3 {
+				before := r.store.Refusal()
+				testkit.Eventually(t, "a probe that fails", func() bool { return r.store.Refusal() != before })
+				if err := r.take(t.Context()); err == nil {
+					t.Error("a check passed during the outage")
+				}
+			}
+			if h := r.store.Health(); !h.Open || h.LastErrorClass != o.class {
+				t.Errorf("health = %+v, want it open as %s", h, o.class)
+			}
+			o.end(t, r)
+			testkit.Eventually(t, "a check that passes", func() bool { return r.take(t.Context()) == nil })
+		})
+	}
+}
+
 // works makes checks until a whole round of them passes: a machine that is busy with other tests may keep some waiting
 // for longer than their budget.
 func (r *rig) works(t *testing.T) tally {
