@@ -22,7 +22,7 @@ func decodeBodyMatch(at place) *BodyMatch {
 		b.Text = decodeMatch(text)
 	}
 	b.HasBase64 = f.base64("base64", &b.Base64)
-	b.Empty = optional(f.Bool, "empty")
+	b.Empty = optional(f, (*Fields).Bool, "empty")
 	f.Done()
 	f.needsAny("condition")
 	return b
@@ -109,7 +109,7 @@ func decodeXMLMatch(f *Fields, b *BodyMatch) {
 	if f.Has("namespaces") {
 		f.needs("namespaces", "xpath")
 	}
-	b.XML = optional(f.Text, "xml")
+	b.XML = optional(f, (*Fields).Text, "xml")
 	if options := f.Object("xmlOptions"); options != nil {
 		options.Bool("ignoreOrder", &b.XMLOptions.IgnoreOrder)
 		options.Bool("trimText", &b.XMLOptions.TrimText)

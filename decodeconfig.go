@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
-	"time"
 )
 
 const (
@@ -147,7 +146,7 @@ func decodeCORS(at place, c *CORS) {
 	}
 	f.Bool("credentials", &c.Credentials)
 	f.Texts("exposeHeaders", &c.ExposeHeaders)
-	c.MaxAge = optional[time.Duration](f.Duration, "maxAge")
+	c.MaxAge = optional(f, (*Fields).Duration, "maxAge")
 	f.Bool("privateNetwork", &c.PrivateNetwork)
 	f.Done()
 }

@@ -2,7 +2,6 @@ package mockbase
 
 import (
 	"math"
-	"time"
 )
 
 // decodeExpect reads what `mockbase verify` checks.
@@ -50,7 +49,7 @@ func decodeBackoff(at place) *ExpectBackoff {
 		b.Keys = decodeLimitKeys(key)
 	}
 	unbounded := math.Inf(1)
-	b.Tolerance = optional[time.Duration](f.Duration, "tolerance")
+	b.Tolerance = optional(f, (*Fields).Duration, "tolerance")
 	b.MaxEarly = f.optionalInt("maxEarly", 0, math.MaxInt)
 	if b.MinGrowth = f.optionalFloat("minGrowth", unbounded); b.MinGrowth != nil && *b.MinGrowth == 0 {
 		f.Fault("minGrowth", FieldRange, "must be above 0")
@@ -59,7 +58,7 @@ func decodeBackoff(at place) *ExpectBackoff {
 	b.MaxAttempts = f.optionalInt("maxAttempts", 1, math.MaxInt)
 	b.MaxHerd = f.optionalFloat("maxHerd", 1)
 	b.MaxUnsafe = f.optionalInt("maxUnsafe", 0, math.MaxInt)
-	b.GiveUpAfter = optional[time.Duration](f.Duration, "giveUpAfter")
+	b.GiveUpAfter = optional(f, (*Fields).Duration, "giveUpAfter")
 	b.MinRejections = f.optionalInt("minRejections", 0, math.MaxInt)
 	f.Done()
 	return b

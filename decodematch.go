@@ -63,24 +63,24 @@ func decodeOperators(at place) Operators {
 	o.Count = decodeMember(f, "count", func(at place) *Operators { return decodeCount(at, 0) })
 	o.AnyOf = decodeAlternatives(f, "anyOf")
 	o.AllOf = decodeAlternatives(f, "allOf")
-	o.IgnoreCase = optional(f.Bool, "ignoreCase")
+	o.IgnoreCase = optional(f, (*Fields).Bool, "ignoreCase")
 	f.Done()
 	checkOperators(at, &o)
 	return o
 }
 
 func decodeTextOperators(f *Fields, o *Operators) {
-	o.Contains = optional(f.Text, "contains")
-	o.StartsWith = optional(f.Text, "startsWith")
-	o.EndsWith = optional(f.Text, "endsWith")
-	pattern := func(name string, to *string) bool { return f.regexp(name, to, maxRegexp) }
-	o.Matches = optional(pattern, "matches")
-	o.Search = optional(pattern, "search")
-	o.Exists = optional(f.Bool, "exists")
-	if o.MediaType = optional(f.Text, "mediaType"); o.MediaType != nil && !validMediaType(*o.MediaType) {
+	o.Contains = optional(f, (*Fields).Text, "contains")
+	o.StartsWith = optional(f, (*Fields).Text, "startsWith")
+	o.EndsWith = optional(f, (*Fields).Text, "endsWith")
+	pattern := func(f *Fields, name string, to *string) bool { return f.regexp(name, to, maxRegexp) }
+	o.Matches = optional(f, pattern, "matches")
+	o.Search = optional(f, pattern, "search")
+	o.Exists = optional(f, (*Fields).Bool, "exists")
+	if o.MediaType = optional(f, (*Fields).Text, "mediaType"); o.MediaType != nil && !validMediaType(*o.MediaType) {
 		f.Fault("mediaType", FieldPattern, "%s is no media type: write type/subtype, such as application/json", quote(*o.MediaType))
 	}
-	o.HasItem = optional(f.Text, "hasItem")
+	o.HasItem = optional(f, (*Fields).Text, "hasItem")
 }
 
 func validMediaType(text string) bool {
@@ -89,13 +89,13 @@ func validMediaType(text string) bool {
 }
 
 func decodeOrderOperators(f *Fields, o *Operators) {
-	o.GT = optional(f.Number, "gt")
-	o.GTE = optional(f.Number, "gte")
-	o.LT = optional(f.Number, "lt")
-	o.LTE = optional(f.Number, "lte")
-	o.Before = optional(f.instant, "before")
-	o.After = optional(f.instant, "after")
-	o.Type = optional(func(name string, to *string) bool {
+	o.GT = optional(f, (*Fields).Number, "gt")
+	o.GTE = optional(f, (*Fields).Number, "gte")
+	o.LT = optional(f, (*Fields).Number, "lt")
+	o.LTE = optional(f, (*Fields).Number, "lte")
+	o.Before = optional(f, (*Fields).instant, "before")
+	o.After = optional(f, (*Fields).instant, "after")
+	o.Type = optional(f, func(f *Fields, name string, to *string) bool {
 		return oneOf(f, name, to, "string", "number", "integer", "boolean", "null", "array", "object")
 	}, "type")
 }

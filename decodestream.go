@@ -33,12 +33,12 @@ func decodeSSE(at place) *SSE {
 func decodeEvent(at place) SSEEvent {
 	f := at.fields()
 	var e SSEEvent
-	e.Event = optional(f.line, "event")
+	e.Event = optional(f, (*Fields).line, "event")
 	e.ID = decodeEventID(f)
 	e.Retry = f.optionalInt("retry", 0, math.MaxInt)
-	e.Data = optional(f.Text, "data")
+	e.Data = optional(f, (*Fields).Text, "data")
 	f.Raw("json", &e.JSON)
-	e.Comment = optional(f.Text, "comment")
+	e.Comment = optional(f, (*Fields).Text, "comment")
 	e.After = decodeMember(f, "after", decodeAfter)
 	f.onlyTrue("close", &e.Close)
 	f.onlyTrue("reset", &e.Reset)
@@ -52,7 +52,7 @@ func decodeEvent(at place) SSEEvent {
 func decodeEventID(f *Fields) *string {
 	n := f.node.Find("id")
 	if n == nil || n.Kind == NodeText {
-		id := optional(f.line, "id")
+		id := optional(f, (*Fields).line, "id")
 		if id != nil && strings.Contains(*id, "\x00") {
 			f.Fault("id", FieldPattern, "holds NUL")
 		}
@@ -147,7 +147,7 @@ func decodeMessages(f *Fields, name string) []WebSocketMessage {
 func decodeMessage(at place) WebSocketMessage {
 	f := at.fields()
 	var m WebSocketMessage
-	m.Text = optional(f.Text, "text")
+	m.Text = optional(f, (*Fields).Text, "text")
 	f.Raw("json", &m.JSON)
 	m.HasBase64 = f.base64("base64", &m.Base64)
 	m.Close = f.optionalInt("close", 1000, 4999)
@@ -155,7 +155,7 @@ func decodeMessage(at place) WebSocketMessage {
 		f.needs("reason", "close")
 		f.tooLong("reason", m.Reason, maxCloseReason)
 	}
-	if m.Ping = optional(f.Text, "ping"); m.Ping != nil {
+	if m.Ping = optional(f, (*Fields).Text, "ping"); m.Ping != nil {
 		f.tooLong("ping", *m.Ping, maxPing)
 	}
 	m.After = decodeMember(f, "after", decodeAfter)

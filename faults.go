@@ -12,6 +12,24 @@ const mostFaults = 10 * MaxFieldErrors
 // Faults collects the faults of one document. The zero value is ready to use.
 type Faults struct {
 	list []FieldError
+	// spare holds lists of names for the next objects that are read: a document has thousands.
+	spare [][]string
+}
+
+// borrowNames returns an empty list of names.
+func (f *Faults) borrowNames() []string {
+	if len(f.spare) == 0 {
+		// The largest objects have fewer members.
+		return make([]string, 0, 32)
+	}
+	names := f.spare[len(f.spare)-1]
+	f.spare = f.spare[:len(f.spare)-1]
+	return names[:0]
+}
+
+// returnNames takes back a list that its borrower no longer reads.
+func (f *Faults) returnNames(names []string) {
+	f.spare = append(f.spare, names)
 }
 
 // Add notes a fault at the place of n, which may be nil when there is none.

@@ -23,6 +23,8 @@ type Fields struct {
 	// known are the names that were asked for.
 	known  []string
 	absent []absence
+	// meant are the names that unknown ones are taken for.
+	meant []string
 	// broken tells that node is no object, which is fault enough; done that every name is known.
 	broken, done bool
 }
@@ -32,7 +34,7 @@ type absence struct{ name, detail string }
 
 // NewFields begins to read an object. Anything but an object is a fault, and reads as an empty object.
 func NewFields(n *Node, pointer string, faults *Faults) *Fields {
-	f := &Fields{node: n, pointer: pointer, faults: faults, known: make([]string, 0, 16)}
+	f := &Fields{node: n, pointer: pointer, faults: faults, known: faults.borrowNames()}
 	if n == nil || n.Kind != NodeObject {
 		f.broken = true
 		found := "nothing"
@@ -242,10 +244,7 @@ func (f *Fields) missing(name, format string, args ...any) {
 // reportAbsent reports the missing members but those that are there under a misspelt name, which is fault enough.
 func (f *Fields) reportAbsent() {
 	for _, a := range f.absent {
-		misspelt := func(m Member) bool {
-			return !slices.Contains(f.known, m.Key) && Suggest(m.Key, f.known) == a.name
-		}
-		if !f.broken && !slices.ContainsFunc(f.node.Members, misspelt) {
+		if !f.broken && !slices.Contains(f.meant, a.name) {
 			f.faults.Add(f.node, f.Pointer(a.name), FieldRequired, "%s", a.detail)
 		}
 	}
@@ -262,21 +261,26 @@ func (f *Fields) ReadOnly(names ...string) {
 // Done reports the members that are missing, and those that nothing has named, each with the name that its author most
 // likely meant. It comes last.
 func (f *Fields) Done() {
-	f.done = true
-	f.reportAbsent()
 	for i := range f.node.Members {
-		m := &f.node.Members[i]
-		if slices.Contains(f.known, m.Key) {
-			continue
+		if m := &f.node.Members[i]; !slices.Contains(f.known, m.Key) {
+			f.unknown(m)
 		}
-		fault := FieldError{Pointer: f.Pointer(m.Key), Code: FieldUnknownKey, Line: m.Line, Column: m.Column}
-		fault.Suggestion = Suggest(m.Key, f.known)
-		fault.Detail = "unknown key, did you mean " + quote(fault.Suggestion) + "?"
-		if fault.Suggestion == "" {
-			fault.Detail = "unknown key: known here are " + strings.Join(f.names(), ", ")
-		}
-		f.faults.Append(fault)
 	}
+	f.done = true
+	f.faults.returnNames(f.known)
+	f.known = nil
+	f.reportAbsent()
+}
+
+func (f *Fields) unknown(m *Member) {
+	fault := FieldError{Pointer: f.Pointer(m.Key), Code: FieldUnknownKey, Line: m.Line, Column: m.Column}
+	fault.Suggestion = Suggest(m.Key, f.known)
+	fault.Detail = "unknown key, did you mean " + quote(fault.Suggestion) + "?"
+	if fault.Suggestion == "" {
+		fault.Detail = "unknown key: known here are " + strings.Join(f.names(), ", ")
+	}
+	f.meant = append(f.meant, fault.Suggestion)
+	f.faults.Append(fault)
 }
 
 // names are the known names, each once.

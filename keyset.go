@@ -7,34 +7,34 @@ type keySet struct {
 	index map[string]int
 }
 
-// add returns the first member of the same key, or nil when m is new to n and its caller will append it.
-func (s *keySet) add(n *Node, m Member) *Member {
+// add returns the one of members that has the same key, or nil when the key is new and its caller will append it.
+func (s *keySet) add(members []Member, m Member) *Member {
 	const small = 12
-	if len(n.Members) < small {
-		for i := range n.Members {
-			if n.Members[i].Key == m.Key {
-				return &n.Members[i]
+	if len(members) < small {
+		for i := range members {
+			if members[i].Key == m.Key {
+				return &members[i]
 			}
 		}
 		return nil
 	}
 	if s.index == nil {
 		s.index = make(map[string]int, 4*small)
-		for i := range n.Members {
-			s.index[n.Members[i].Key] = i
+		for i := range members {
+			s.index[members[i].Key] = i
 		}
 	}
 	if i, taken := s.index[m.Key]; taken {
-		return &n.Members[i]
+		return &members[i]
 	}
-	s.index[m.Key] = len(n.Members)
+	s.index[m.Key] = len(members)
 	return nil
 }
 
-// duplicate notes that a key of the object at pointer is given twice.
+// duplicate notes that the key at pointer is given twice.
 func (f *Faults) duplicate(pointer string, again Member, first *Member) {
 	f.Append(FieldError{
-		Pointer: childPointer(pointer, again.Key), Code: FieldDuplicateKey, Line: again.Line, Column: again.Column,
+		Pointer: pointer, Code: FieldDuplicateKey, Line: again.Line, Column: again.Column,
 		Detail: "the key " + quote(again.Key) + " is given twice, first in line " + strconv.Itoa(first.Line) + ", column " + strconv.Itoa(first.Column),
 	})
 }

@@ -78,7 +78,20 @@ func (n *Node) Find(name string) *Node {
 // JSON returns the value as compact JSON: members in their order, numbers in their own text, nothing escaped that JSON
 // does not ask for (rule O16).
 func (n *Node) JSON() json.RawMessage {
-	return n.appendJSON(nil)
+	return n.appendJSON(make([]byte, 0, n.size()))
+}
+
+// size is the length of the value's JSON text without escapes.
+func (n *Node) size() int {
+	const quotesAndComma, null = 3, 4
+	size := quotesAndComma + null + len(n.Text)
+	for i := range n.Members {
+		size += quotesAndComma + len(n.Members[i].Key) + n.Members[i].Value.size()
+	}
+	for _, item := range n.Items {
+		size += item.size()
+	}
+	return size
 }
 
 func (n *Node) appendJSON(b []byte) []byte {

@@ -2,6 +2,7 @@ package mockbase
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -26,8 +27,31 @@ type jsonParser struct {
 	// The place of offset marked; line and column only ever move forward.
 	marked, line, column int
 	depth, values        int
-	// slab hands out nodes many at a time.
-	slab []Node
+	// slab hands out nodes many at a time; members and items are stacks of what is still being read.
+	slab    []Node
+	members []Member
+	items   []*Node
+	// path leads to the value that is being read.
+	path []step
+}
+
+// step is a key or, with an index of at least 0, an item.
+type step struct {
+	key   string
+	index int
+}
+
+// pointer writes the path as a JSON Pointer.
+func (p *jsonParser) pointer() string {
+	pointer := "#"
+	for _, s := range p.path {
+		if s.index >= 0 {
+			pointer = itemPointer(pointer, s.index)
+		} else {
+			pointer = childPointer(pointer, s.key)
+		}
+	}
+	return pointer
 }
 
 // place returns the line and column of an offset that is not before the one asked for last.
@@ -91,7 +115,7 @@ func (p *jsonParser) document() (*Node, *Error) {
 	if p.pos == len(p.text) {
 		return nil, p.fault(p.pos, FieldSyntax, "the text is empty")
 	}
-	n, err := p.value("#")
+	n, err := p.value()
 	if err != nil {
 		return nil, err
 	}
@@ -133,15 +157,15 @@ func (p *jsonParser) node(kind NodeKind) *Node {
 }
 
 // value reads the value at the current offset, which is no blank.
-func (p *jsonParser) value(pointer string) (*Node, *Error) {
+func (p *jsonParser) value() (*Node, *Error) {
 	if p.values++; p.values > p.lim.Values {
 		return nil, p.fault(p.pos, FieldLimit, "the text has more than %d values", p.lim.Values)
 	}
 	switch c := p.peek(); {
 	case c == '{':
-		return p.nested(pointer, NodeObject, p.object)
+		return p.nested(NodeObject)
 	case c == '[':
-		return p.nested(pointer, NodeList, p.list)
+		return p.nested(NodeList)
 	case c == '"':
 		n := p.node(NodeText)
 		var err *Error
@@ -157,13 +181,20 @@ func (p *jsonParser) value(pointer string) (*Node, *Error) {
 }
 
 // nested reads an object or a list one level down.
-func (p *jsonParser) nested(pointer string, kind NodeKind, read func(*Node, string) *Error) (*Node, *Error) {
+func (p *jsonParser) nested(kind NodeKind) (*Node, *Error) {
 	if p.depth++; p.depth > p.lim.Depth {
 		return nil, p.fault(p.pos, FieldLimit, "more than %d objects and lists inside one another", p.lim.Depth)
 	}
 	n := p.node(kind)
 	p.pos++
-	err := read(n, pointer)
+	p.path = append(p.path, step{index: -1})
+	var err *Error
+	if kind == NodeList {
+		err = p.list(n)
+	} else {
+		err = p.object(n)
+	}
+	p.path = p.path[:len(p.path)-1]
 	p.depth--
 	return n, err
 }
@@ -184,27 +215,30 @@ func (p *jsonParser) word() (*Node, *Error) {
 	return n, nil
 }
 
-func (p *jsonParser) list(n *Node, pointer string) *Error {
+func (p *jsonParser) list(n *Node) *Error {
+	first := len(p.items)
 	if p.blanks(); p.peek() == ']' {
 		p.pos++
 		return nil
 	}
 	for {
-		item, err := p.value(itemPointer(pointer, len(n.Items)))
+		p.path[len(p.path)-1].index = len(p.items) - first
+		item, err := p.value()
 		if err != nil {
 			return err
 		}
-		n.Items = append(n.Items, item)
+		p.items = append(p.items, item)
 		p.blanks()
 		switch p.peek() {
 		case ',':
 			p.pos++
-			p.blanks()
-			if p.peek() == ']' {
+			if p.blanks(); p.peek() == ']' {
 				return p.expected("another item behind the comma")
 			}
 		case ']':
 			p.pos++
+			n.Items = slices.Clone(p.items[first:])
+			p.items = p.items[:first]
 			return nil
 		default:
 			return p.expected("a comma or ] behind the item")
@@ -212,21 +246,22 @@ func (p *jsonParser) list(n *Node, pointer string) *Error {
 	}
 }
 
-func (p *jsonParser) object(n *Node, pointer string) *Error {
+func (p *jsonParser) object(n *Node) *Error {
+	first := len(p.members)
 	if p.blanks(); p.peek() == '}' {
 		p.pos++
 		return nil
 	}
 	keys := keySet{}
 	for {
-		member, err := p.member(pointer)
+		member, err := p.member()
 		if err != nil {
 			return err
 		}
-		if first := keys.add(n, member); first != nil {
-			p.faults.duplicate(pointer, member, first)
+		if same := keys.add(p.members[first:], member); same != nil {
+			p.faults.duplicate(p.pointer(), member, same)
 		} else {
-			n.Members = append(n.Members, member)
+			p.members = append(p.members, member)
 		}
 		p.blanks()
 		switch p.peek() {
@@ -237,6 +272,8 @@ func (p *jsonParser) object(n *Node, pointer string) *Error {
 			}
 		case '}':
 			p.pos++
+			n.Members = slices.Clone(p.members[first:])
+			p.members = p.members[:first]
 			return nil
 		default:
 			return p.expected("a comma or } behind the member")
@@ -244,7 +281,7 @@ func (p *jsonParser) object(n *Node, pointer string) *Error {
 	}
 }
 
-func (p *jsonParser) member(pointer string) (Member, *Error) {
+func (p *jsonParser) member() (Member, *Error) {
 	if p.peek() != '"' {
 		return Member{}, p.expected("a key in double quotes")
 	}
@@ -259,7 +296,8 @@ func (p *jsonParser) member(pointer string) (Member, *Error) {
 	}
 	p.pos++
 	p.blanks()
-	m.Value, err = p.value(childPointer(pointer, m.Key))
+	p.path[len(p.path)-1].key = m.Key
+	m.Value, err = p.value()
 	return m, err
 }
 

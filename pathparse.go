@@ -133,6 +133,12 @@ func (p *pathParser) part() (PathPart, error) {
 	if p.text[p.pos] == '{' && !strings.HasPrefix(p.text[p.pos:], "{{") {
 		return p.parameter()
 	}
+	if size := strings.IndexAny(p.text[p.pos:], "/{}?#%*"); size > 0 && strings.IndexByte("/{", p.text[p.pos+size]) >= 0 &&
+		!strings.HasPrefix(p.text[p.pos+size:], "{{") {
+		literal := p.text[p.pos : p.pos+size]
+		p.pos += size
+		return PathPart{Literal: literal}, nil
+	}
 	var literal strings.Builder
 	for p.pos < len(p.text) && p.text[p.pos] != '/' {
 		rest := p.text[p.pos:]

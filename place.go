@@ -131,20 +131,24 @@ func alternatives(names []string) string {
 }
 
 // optional reads a member into a pointer, nil when it is not there.
-func optional[T any](read func(name string, to *T) bool, name string) *T {
-	var v T
-	if !read(name, &v) {
+func optional[T any](f *Fields, read func(f *Fields, name string, to *T) bool, name string) *T {
+	if !f.Has(name) {
+		f.known = append(f.known, name)
 		return nil
 	}
-	return &v
+	v := new(T)
+	if !read(f, name, v) {
+		return nil
+	}
+	return v
 }
 
 func (f *Fields) optionalInt(name string, low, high int) *int {
-	return optional(func(name string, to *int) bool { return f.Int(name, to, low, high) }, name)
+	return optional(f, func(f *Fields, name string, to *int) bool { return f.Int(name, to, low, high) }, name)
 }
 
 func (f *Fields) optionalInt64(name string, low, high int64) *int64 {
-	return optional(func(name string, to *int64) bool { return f.Int64(name, to, low, high) }, name)
+	return optional(f, func(f *Fields, name string, to *int64) bool { return f.Int64(name, to, low, high) }, name)
 }
 
 // float reads a number from 0 to high.
@@ -167,7 +171,7 @@ func (f *Fields) float(name string, to *float64, high float64) bool {
 }
 
 func (f *Fields) optionalFloat(name string, high float64) *float64 {
-	return optional(func(name string, to *float64) bool { return f.float(name, to, high) }, name)
+	return optional(f, func(f *Fields, name string, to *float64) bool { return f.float(name, to, high) }, name)
 }
 
 // negated reads a boolean whose default is true into one whose zero value is false.

@@ -209,7 +209,7 @@ func (m *yamlMapping) member(key, value *yaml.Node) *Error {
 		return err
 	}
 	member := Member{Key: name, Value: v, Line: key.Line, Column: key.Column}
-	first := m.keys.add(m.n, member)
+	first := m.keys.add(m.n.Members, member)
 	switch {
 	case first == nil:
 		m.n.Members = append(m.n.Members, member)
@@ -217,7 +217,7 @@ func (m *yamlMapping) member(key, value *yaml.Node) *Error {
 		delete(m.merged, name)
 		*first = member
 	default:
-		m.r.faults.duplicate(m.pointer, member, first)
+		m.r.faults.duplicate(childPointer(m.pointer, name), member, first)
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func (m *yamlMapping) merge(key, value *yaml.Node) *Error {
 			return yamlFault(value, FieldSyntax, "<< merges objects, found %s", source.describe())
 		}
 		for _, member := range source.Members {
-			if m.keys.add(m.n, member) == nil {
+			if m.keys.add(m.n.Members, member) == nil {
 				m.n.Members = append(m.n.Members, member)
 				m.merged[member.Key] = true
 			}
