@@ -18,7 +18,7 @@ type Faults struct {
 
 // borrowNames returns an empty list of names.
 func (f *Faults) borrowNames() []string {
-	if len(f.spare) == 0 {
+	if f == nil || len(f.spare) == 0 {
 		// The largest objects have fewer members.
 		return make([]string, 0, 32)
 	}
