@@ -23,6 +23,9 @@ func (h *Hasher) Fill() (release func()) {
 	}
 }
 
+// Nobody is the hash that an unknown user's password is compared with.
+func (h *Hasher) Nobody() string { return h.nobody.String() }
+
 // Waiting is the number of callers that wait for a slot.
 func (h *Hasher) Waiting() int { return int(h.waiting.Load()) }
 

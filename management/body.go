@@ -1,0 +1,159 @@
+package management
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The media types that bodies come in.
+const typeMergePatch = "application/merge-patch+json"
+
+// content is a request body as it was read.
+type content struct {
+	text   []byte
+	format mockbase.Format
+}
+
+// read reads the whole body, which must be of one of the types, within the route's limit (rules M-7 and M-9): first the
+// type is judged (415), then the size (413), then whether it can be unpacked (400).
+func (c *call) read(types ...string) (content, error) {
+	r := c.Request()
+	kind, err := bodyType(r, types)
+	if err != nil {
+		return content{}, err
+	}
+	text, err := c.readAll()
+	if err != nil {
+		return content{}, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return content{}, mockbase.Errorf(mockbase.CodeMalformedBody, "the body is empty")
+	}
+	format := mockbase.FormatJSON
+	if isYAML(kind) {
+		format = mockbase.FormatYAML
+	}
+	c.body = content{text: text, format: format}
+	return c.body, nil
+}
+
+// located fills in the places of faults that were found after the body was read: the text that they are about is the
+// body (rule M-5).
+func (c *call) located(err error) error {
+	known, ok := errors.AsType[*mockbase.Error](err)
+	if !ok || len(known.Fields) == 0 || len(c.body.text) == 0 {
+		return err
+	}
+	if at := slices.IndexFunc(known.Fields, func(f mockbase.FieldError) bool { return f.Line == 0 }); at < 0 {
+		return err
+	}
+	placed := *known
+	placed.Fields = mockbase.Locate(c.body.text, c.body.format, known.Fields)
+	if f, extra := errors.AsType[*failure](err); extra {
+		return &failure{err: &placed, header: f.header, plan: f.plan, checks: f.checks}
+	}
+	return &placed
+}
+
+// bodyType is the body's media type, or the 415 that says which are taken.
+func bodyType(r *http.Request, types []string) (string, error) {
+	sent := r.Header.Get("Content-Type")
+	if sent == "" && r.ContentLength == 0 {
+		return types[0], nil
+	}
+	kind, params, err := mime.ParseMediaType(sent)
+	charset := strings.ToLower(params["charset"])
+	known := slices.Contains(types, kind) || isYAML(kind) && slices.Contains(types, typeYAML)
+	if err == nil && known && (charset == "" || charset == "utf-8") {
+		return kind, nil
+	}
+	name := "Accept"
+	if r.Method == http.MethodPatch {
+		name = "Accept-Patch"
+	}
+	return "", withHeader(&mockbase.Error{
+		Code: mockbase.CodeUnsupportedMediaType, Message: "the body's type is " + shown(sent),
+		Hint: "send Content-Type: " + strings.Join(types, " or "),
+	}, name, strings.Join(types, ", "))
+}
+
+// readAll reads the body to its end, unpacked. A body that says how long it is and is too long is not read at all.
+func (c *call) readAll() ([]byte, error) {
+	r, limit := c.Request(), c.route.body
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	var source io.Reader = http.MaxBytesReader(c.Response(), r.Body, limit)
+	switch coding := strings.ToLower(r.Header.Get("Content-Encoding")); coding {
+	case "", "identity":
+	case "gzip":
+		unpacked, err := gzip.NewReader(source)
+		if err != nil {
+			return nil, unreadable(err, limit)
+		}
+		// One byte more than is allowed tells too much from just enough.
+		source = io.LimitReader(unpacked, limit+1)
+	default:
+		return nil, withHeader(&mockbase.Error{
+			Code: mockbase.CodeUnsupportedMediaType, Message: "the body is coded as " + shown(coding), Hint: "send it plain or as gzip",
+		}, "Accept-Encoding", "gzip")
+	}
+	text, err := io.ReadAll(source)
+	if err != nil {
+		return nil, unreadable(err, limit)
+	}
+	if int64(len(text)) > limit {
+		return nil, tooLarge(limit)
+	}
+	return text, nil
+}
+
+func tooLarge(limit int64) error {
+	return mockbase.Errorf(mockbase.CodeBodyTooLarge, "the body is larger than the %d bytes that are read here", limit)
+}
+
+func unreadable(err error, limit int64) error {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return tooLarge(limit)
+	}
+	if tooSlow(err) {
+		return &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the body did not arrive in time", Err: err}
+	}
+	return &mockbase.Error{Code: mockbase.CodeMalformedBody, Message: "the body cannot be read to its end", Err: err}
+}
+
+// object reads a body that is one JSON object and hands its members to fill. What fill does not ask for is an unknown
+// member (rule M-8).
+func (c *call) object(mediaType string, fill func(*mockbase.Fields)) error {
+	body, err := c.read(mediaType)
+	if err != nil {
+		return err
+	}
+	node, err := parse(body, c.route.body)
+	if err != nil {
+		return err
+	}
+	var faults mockbase.Faults
+	fields := mockbase.NewFields(node, "#", &faults)
+	fill(fields)
+	fields.Done()
+	return faults.Err()
+}
+
+// parse reads a body as a tree.
+func parse(body content, limit int64) (*mockbase.Node, error) {
+	node, err := mockbase.ParseNode(body.text, body.format, mockbase.ParseLimits{Bytes: int(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("read body: %w", err)
+	}
+	return node, nil
+}

@@ -1,0 +1,157 @@
+package management
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The number of items on a page (rule M-13).
+const (
+	defaultLimit = 50
+	maxLimit     = 200
+)
+
+// key is what a list is sorted by: text or a number. The item's id breaks ties, so that no two items are equal.
+type key struct {
+	Text   string `json:"t,omitempty"`
+	Number int64  `json:"n,omitempty"`
+	ID     string `json:"i"`
+}
+
+func (k key) compare(other key) int {
+	return cmp.Or(cmp.Compare(k.Number, other.Number), cmp.Compare(k.Text, other.Text), cmp.Compare(k.ID, other.ID))
+}
+
+// cursor is the place between two items of a sorted list. It names the item before it by its key, so that it stays
+// right while others come and go.
+type cursor struct {
+	Sort  string `json:"s"`
+	After key    `json:"a"`
+}
+
+func (c cursor) String() string {
+	text, _ := json.Marshal(c) //nolint:errchkjson // texts and a number
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func readCursor(text, sort string) (*cursor, error) {
+	var c cursor
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	if err != nil || c.After.ID == "" {
+		return nil, &mockbase.Error{Code: mockbase.CodeInvalidCursor, Message: "the cursor is none that this list gave", Err: err}
+	}
+	if c.Sort != sort {
+		return nil, &mockbase.Error{Code: mockbase.CodeInvalidCursor, Message: "the cursor belongs to another order of this list", Hint: "ask for the first page again"}
+	}
+	return &c, nil
+}
+
+// listing is how a client wants a list.
+type listing struct {
+	limit      int
+	sort       string
+	descending bool
+	after      *key
+	count      bool
+	// find is the text that items must hold, in small letters.
+	find string
+}
+
+// listing reads the parameters that every list has. The first sort is the one that is taken without asking.
+func (p *params) listing(sorts ...string) (listing, error) {
+	l := listing{limit: p.number("limit", 1, maxLimit, defaultLimit), count: p.flag("count"), find: strings.ToLower(p.text("q")), sort: sorts[0]}
+	if asked := p.text("sort"); asked != "" {
+		known := slices.Clone(sorts)
+		for _, name := range sorts {
+			known = append(known, "-"+name)
+		}
+		if p.choice("sort", known) != "" {
+			l.sort, l.descending = strings.CutPrefix(asked, "-")
+		}
+	}
+	if err := p.err(); err != nil {
+		return listing{}, err
+	}
+	if text := p.text("cursor"); text != "" {
+		at, err := readCursor(text, l.order())
+		if err != nil {
+			return listing{}, err
+		}
+		l.after = &at.After
+	}
+	return l, nil
+}
+
+func (l listing) order() string {
+	if l.descending {
+		return "-" + l.sort
+	}
+	return l.sort
+}
+
+func (l listing) compare(a, b key) int {
+	if l.descending {
+		return b.compare(a)
+	}
+	return a.compare(b)
+}
+
+// page is the answer of a list.
+type page struct {
+	Items      any     `json:"items"`
+	NextCursor *string `json:"nextCursor"`
+	Total      *int    `json:"total,omitempty"`
+}
+
+// cut sorts items by their keys and returns those of the page, with the cursor behind it, "" on the last.
+func cut[T any](l listing, items []T, keyOf func(T) key) (onPage []T, next string) {
+	slices.SortFunc(items, func(a, b T) int { return l.compare(keyOf(a), keyOf(b)) })
+	from := 0
+	if l.after != nil {
+		from, _ = slices.BinarySearchFunc(items, *l.after, func(item T, after key) int {
+			if l.compare(keyOf(item), after) > 0 {
+				return 1
+			}
+			return -1
+		})
+	}
+	to := min(from+l.limit, len(items))
+	if to < len(items) {
+		next = cursor{Sort: l.order(), After: keyOf(items[to-1])}.String()
+	}
+	return items[from:to], next
+}
+
+// list answers with one page: the cursor stands in the body and, as a link, in the header.
+func (c *call) list(l listing, items any, total int, next string) error {
+	p := page{Items: items}
+	if l.count {
+		p.Total = &total
+	}
+	c.link(&p, next)
+	return c.json(200, p)
+}
+
+func (c *call) link(p *page, next string) {
+	if next == "" {
+		return
+	}
+	p.NextCursor = &next
+	query := c.Request().URL.Query()
+	query.Set("cursor", next)
+	if !query.Has("limit") {
+		query.Set("limit", strconv.Itoa(defaultLimit))
+	}
+	at := url.URL{Path: c.Request().URL.Path, RawPath: c.Request().URL.RawPath, RawQuery: query.Encode()}
+	c.header().Set("Link", "<"+at.String()+`>; rel="next"`)
+}

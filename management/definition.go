@@ -1,0 +1,141 @@
+package management
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management/catalog"
+)
+
+// getDefinition gives the whole project as one document, JSON or YAML (M-160). A source or a tag leaves out the mocks
+// that are not of it.
+func (*Server) getDefinition(c *call) error {
+	c.header().Add("Vary", "Accept")
+	project := c.project.Project
+	if c.notModified(project.Revision) {
+		return c.unchanged(project.Revision)
+	}
+	p := c.params()
+	source, tag := p.text("source"), p.text("tag")
+	var mocks []*mockbase.Mock
+	for _, m := range c.project.Mocks {
+		if (source == "" || m.Owner == source) && (tag == "" || slices.Contains(m.Tags, tag)) {
+			mocks = append(mocks, m)
+		}
+	}
+	format := mockbase.FormatJSON
+	if c.offer == typeYAML {
+		format = mockbase.FormatYAML
+	}
+	text, err := mockbase.EncodeDefinition(project, mocks, format)
+	if err != nil {
+		return err
+	}
+	setETag(c.header(), project.Revision)
+	c.bytes(http.StatusOK, c.offer, text)
+	return nil
+}
+
+// applyDefinition makes a project what a document says (M-161, rule M-76). The path names the project: a project in the
+// document gives way to it, as --project does on the command line.
+func (s *Server) applyDefinition(c *call) error {
+	p := c.params()
+	o := catalog.ApplyOptions{
+		DryRun: p.flag("dryRun"), Prune: p.flag("prune"), Adopt: p.flag("adopt"), By: c.caller.user.ID, OwnerID: c.caller.user.ID,
+	}
+	o.Source = p.source()
+	create := p.flag("createProject")
+	name, err := pathParam(c, "project")
+	if err != nil {
+		return err
+	}
+	if c.project == nil && !create {
+		return noSuchProject()
+	}
+	if err := c.compareRevision(&o); err != nil {
+		return err
+	}
+	definition, err := c.readDefinition(p)
+	if err != nil {
+		return err
+	}
+	if c.project == nil {
+		o.Create = &mockbase.Project{Slug: name, Name: name, Access: mockbase.AccessPublic}
+	} else if err := c.maySetSettings(definition); err != nil {
+		return err
+	}
+	return s.apply(c, definition, o)
+}
+
+// source reads the name that will own what is created.
+func (p *params) source() string {
+	source := p.text("source")
+	if p.values.Has("source") && !mockbase.ValidSlug(source) {
+		p.fault("source", mockbase.FieldPattern, "source is 1 to 64 lower-case letters, digits and hyphens, not %s", shown(source))
+	}
+	return source
+}
+
+// readDefinition reads the body after the query is known to be right.
+func (c *call) readDefinition(p *params) (*mockbase.Definition, error) {
+	body, err := c.read(typeJSON, typeYAML)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return mockbase.DecodeDefinition(body.text, body.format)
+}
+
+// compareRevision reads the revision that the caller's plan was made from. A dry run tells the revision, so that it needs
+// none and compares none.
+func (c *call) compareRevision(o *catalog.ApplyOptions) error {
+	if o.DryRun {
+		return nil
+	}
+	if c.project == nil {
+		if readCondition(c, "If-Match").given {
+			return versionMismatch(0)
+		}
+		return nil
+	}
+	match, err := c.ifMatch(c.project.Project.Revision)
+	o.IfRevision = match.Version
+	return err
+}
+
+// maySetSettings leaves the settings of a project to its owners, also where they come in a definition (M-161).
+func (c *call) maySetSettings(d *mockbase.Definition) error {
+	now, wanted := c.project.Project.Config.Source["settings"], d.Config.Source["settings"]
+	if c.role == mockbase.RoleOwner || wanted == nil || string(now) == string(wanted) {
+		return nil
+	}
+	return &mockbase.Error{
+		Code: mockbase.CodeForbidden, Message: "the document changes the settings of the project, which needs the role owner",
+		Hint: "leave settings out, or ask an owner of the project",
+	}
+}
+
+// apply applies a definition and answers with the plan. A conflict answers with the plan as well.
+func (s *Server) apply(c *call, d *mockbase.Definition, o catalog.ApplyOptions) error {
+	at, err := pathParam(c, "project")
+	if err != nil {
+		return err
+	}
+	if c.project != nil {
+		at = c.project.Project.ID
+	}
+	plan, err := s.Catalog.Apply(c.ctx(), at, d, o)
+	if mockbase.ErrorCode(err) == mockbase.CodeApplyConflict && plan != nil {
+		return &failure{err: err, plan: plan}
+	}
+	if err != nil {
+		return err
+	}
+	if plan.Revision > 0 {
+		setETag(c.header(), plan.Revision)
+	}
+	return c.json(http.StatusOK, plan)
+}

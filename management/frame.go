@@ -1,0 +1,120 @@
+package management
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The keys of log attributes.
+const (
+	keyError     = "error"
+	keyRequestID = "request_id"
+	keyUser      = "user_id"
+	keyClient    = "client"
+)
+
+// apiPrefix is where everything lives that the limiter counts (rules M-1 and M-16).
+const apiPrefix = "/api/v1"
+
+// maxTarget is the longest request target in bytes (rule M-9).
+const maxTarget = 8 << 10
+
+// maxRequestID is the longest request id that is taken over from a request (rule M-5).
+const maxRequestID = 64
+
+type requestIDKey struct{}
+
+// RequestID returns the id of the request that ctx belongs to, "" if it has none. The limiter's own answer needs it for
+// the members that this plane adds.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// frame gives every answer its headers and every request its id, and then lets requests below /api/v1 pass the shield.
+func (s *Server) frame(shield func(http.Handler) http.Handler) http.Handler {
+	var router http.Handler = http.HandlerFunc(s.route)
+	counted := router
+	if shield != nil {
+		counted = behind(shield, nil, router)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := s.requestID(r)
+		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		setHeaders(w.Header(), r, id)
+		if isAPI(r) {
+			counted.ServeHTTP(w, r)
+			return
+		}
+		router.ServeHTTP(w, r)
+	})
+}
+
+// route refuses targets that are too long and hands the rest to Echo.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	if len(r.RequestURI) > maxTarget {
+		s.writeProblem(w, r, mockbase.Errorf(mockbase.CodeTargetTooLong, "the request target has %d bytes, at most %d are read", len(r.RequestURI), maxTarget))
+		return
+	}
+	s.echo.ServeHTTP(w, r)
+}
+
+// isAPI tells whether Echo would look for the request's route below /api/v1. It reads the path as Echo does, as it was
+// sent: a path in other letters or with escapes meets no route on either side.
+func isAPI(r *http.Request) bool {
+	path := echo.GetPath(r)
+	return path == apiPrefix || strings.HasPrefix(path, apiPrefix+"/")
+}
+
+func (s *Server) requestID(r *http.Request) string {
+	if sent := r.Header.Values("X-Request-Id"); len(sent) == 1 && validRequestID(sent[0]) {
+		return sent[0]
+	}
+	return mockbase.NewID("req_", s.clock())
+}
+
+func validRequestID(id string) bool {
+	const known = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return id != "" && len(id) <= maxRequestID && strings.Trim(id, known) == ""
+}
+
+// setHeaders sets the fields of every answer (rule M-18). A page replaces the policy by its own.
+func setHeaders(h http.Header, r *http.Request, id string) {
+	h.Set("X-Request-Id", id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cache-Control", "no-store")
+	if r.TLS != nil {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// recovered turns a panic of a handler into an error, so that it is answered and logged like any other. The server's
+// own abort passes.
+func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			switch cause := recover(); cause {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(cause)
+			default:
+				err = fmt.Errorf("handle %s: panic: %v", c.Path(), cause)
+				s.log.LogAttrs(c.Request().Context(), slog.LevelError, "handler panicked",
+					slog.String(keyRequestID, RequestID(c.Request().Context())), slog.String("stack", string(debug.Stack())))
+			}
+		}()
+		return next(c)
+	}
+}

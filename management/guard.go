@@ -1,0 +1,171 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/mockbase/mockbase"
+)
+
+// guard puts the checks before a route's handler, in the order of rule M-7. The limiter stands before all of them, as
+// its fields are on every answer below /api/v1.
+func (s *Server) guard(rt route) echo.HandlerFunc {
+	if rt.body == 0 {
+		rt.body = maxBody
+	}
+	if rt.patience == 0 {
+		rt.patience = patience
+	}
+	checks := []func(*call) error{
+		negotiate, s.checkPlace, checkCookieUse, s.identify, s.admit, permit, find, checkQuery,
+	}
+	handle := s.handled(rt)
+	inner := func(ec echo.Context) error {
+		c := &call{Context: ec, route: &rt, server: s}
+		ctx, cancel := context.WithTimeout(ec.Request().Context(), rt.patience)
+		defer cancel()
+		ec.SetRequest(ec.Request().WithContext(ctx))
+		limitReading(c)
+		for _, check := range checks {
+			if err := check(c); err != nil {
+				return err
+			}
+		}
+		return handle(c)
+	}
+	if rt.secret && s.LoginShield != nil {
+		return echo.WrapMiddleware(func(next http.Handler) http.Handler { return behind(s.LoginShield, limitFields(), next) })(inner)
+	}
+	return inner
+}
+
+// handled is the route's handler, with repeated requests answered from memory where the route creates something.
+func (s *Server) handled(rt route) func(*call) error {
+	plain := func(c *call) error { return c.located(rt.handle(s, c)) }
+	if rt.creates {
+		return s.once(plain)
+	}
+	return plain
+}
+
+// limitReading ends the reading of a body with the handler's time (rule M-9). A writer that knows no deadlines, as in a
+// test without a connection, goes without.
+func limitReading(c *call) {
+	if deadline, ok := c.ctx().Deadline(); ok && c.Request().ContentLength != 0 {
+		_ = http.NewResponseController(c.Response().Writer).SetReadDeadline(deadline)
+	}
+}
+
+// tooSlow tells whether err is the end of a body's time.
+func tooSlow(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
+
+// admit finds the project of the path. A project that the caller has no role in does not exist for them: the same
+// look-ups are made and the same answer is given (rule M-14).
+func (s *Server) admit(c *call) error {
+	name, err := pathParam(c, "project")
+	if err != nil || name == "" {
+		return err
+	}
+	found, exists := s.Catalog.Project(name)
+	id := "prj_none"
+	if exists {
+		id = found.Project.ID
+	}
+	role, err := s.Accounts.ProjectRole(c.ctx(), id, c.caller.user.ID)
+	if err != nil {
+		return err
+	}
+	if c.caller.admin() {
+		role = mockbase.RoleOwner
+	}
+	if exists && role != mockbase.RoleNone {
+		c.project, c.role = found, role
+		return nil
+	}
+	if !exists && c.route.absent && c.Param("mock") == "" {
+		return nil
+	}
+	return noSuchProject()
+}
+
+func noSuchProject() error {
+	return &mockbase.Error{
+		Code: mockbase.CodeNotFound, Message: "there is no such project, or you have no role in it",
+		Hint: "GET /api/v1/projects lists the projects that you see",
+	}
+}
+
+// permit compares the caller's role with the one that the route asks for (rule M-50).
+func permit(c *call) error {
+	need := c.route.access.role()
+	if c.project == nil || rank(c.role) >= rank(need) {
+		return nil
+	}
+	return &mockbase.Error{
+		Code: mockbase.CodeForbidden, Message: "this needs the role " + string(need) + " in the project, and you are " + string(c.role),
+		Hint: "ask an owner of the project",
+	}
+}
+
+// role is the role that an access of a project stands for.
+func (a access) role() mockbase.ProjectRole {
+	switch a {
+	case accessViewer:
+		return mockbase.RoleViewer
+	case accessEditor:
+		return mockbase.RoleEditor
+	case accessOwner:
+		return mockbase.RoleOwner
+	default:
+		return mockbase.RoleNone
+	}
+}
+
+func rank(r mockbase.ProjectRole) int {
+	switch r {
+	case mockbase.RoleOwner:
+		return 3
+	case mockbase.RoleEditor:
+		return 2
+	case mockbase.RoleViewer:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// find looks up the mock that the path names.
+func find(c *call) error {
+	name, err := pathParam(c, "mock")
+	if err != nil || name == "" {
+		return err
+	}
+	for _, m := range c.project.Mocks {
+		if m.Name == name || m.ID == name {
+			c.mock = m
+			return nil
+		}
+	}
+	if c.route.absent {
+		return nil
+	}
+	return noSuchMock(name)
+}
+
+func noSuchMock(name string) error {
+	return mockbase.Errorf(mockbase.CodeNotFound, "the project has no mock %s", shown(name))
+}
+
+// pathParam returns a parameter of the path, decoded; "" when the route has none of that name.
+func pathParam(c *call, name string) (string, error) {
+	value, err := url.PathUnescape(c.Param(name))
+	if err != nil {
+		return "", noSuchRoute()
+	}
+	return value, nil
+}

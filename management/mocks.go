@@ -1,0 +1,288 @@
+package management
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management/catalog"
+)
+
+// listMocks lists the mocks of a project (M-140).
+func (s *Server) listMocks(c *call) error {
+	p := c.params()
+	wanted := mockFilter{
+		tag: p.text("tag"), folder: p.text("folder"), method: p.text("method"), source: p.text("source"),
+		warning: mockbase.Code(p.text("warning")), enabled: p.choice("enabled", []string{"true", "false"}),
+	}
+	l, err := p.listing("name", "path", "priority", "updatedAt", "calls")
+	if err != nil {
+		return err
+	}
+	stats := s.stats(c.project.Project.ID)
+	var found []*mockbase.Mock
+	for _, m := range c.project.Mocks {
+		if wanted.selects(m) && l.finds(m.Name, m.Description, requestPath(m)) && s.warns(c.project, m, wanted.warning) {
+			found = append(found, m)
+		}
+	}
+	onPage, next := cut(l, found, func(m *mockbase.Mock) key { return mockKey(m, l.sort, stats) })
+	items := make([]any, len(onPage))
+	for i, m := range onPage {
+		items[i] = s.mockInList(c, m, stats[m.ID])
+	}
+	return c.list(l, items, len(found), next)
+}
+
+// mockFilter selects mocks; an empty member selects all.
+type mockFilter struct {
+	tag, folder, method, source, enabled string
+	warning                              mockbase.Code
+}
+
+func (f mockFilter) selects(m *mockbase.Mock) bool {
+	if f.enabled != "" && (f.enabled == "true") == m.Disabled {
+		return false
+	}
+	if f.method != "" && !slices.ContainsFunc(m.Request.Methods, func(known string) bool { return strings.EqualFold(known, f.method) }) {
+		return false
+	}
+	return (f.tag == "" || slices.Contains(m.Tags, f.tag)) &&
+		(f.folder == "" || m.Folder == f.folder || strings.HasPrefix(m.Folder, f.folder+"/")) &&
+		(f.source == "" || m.Owner == f.source)
+}
+
+// warns tells whether a mock has a warning of that code; every mock has none of them.
+func (s *Server) warns(snapshot *mockbase.Snapshot, m *mockbase.Mock, code mockbase.Code) bool {
+	return code == "" || slices.ContainsFunc(s.warnings(snapshot, m), func(w mockbase.FieldError) bool { return w.Code == code })
+}
+
+// requestPath is the path of a mock as its author wrote it.
+func requestPath(m *mockbase.Mock) string {
+	switch {
+	case m.Request.Path != "":
+		return m.Request.Path
+	case m.Request.PathMatches != "":
+		return m.Request.PathMatches
+	default:
+		return m.Request.RawTarget
+	}
+}
+
+func mockKey(m *mockbase.Mock, sort string, stats map[string]mockStats) key {
+	switch sort {
+	case "path":
+		return key{Text: requestPath(m), ID: m.ID}
+	case "priority":
+		return key{Number: int64(m.Priority), ID: m.ID}
+	case "updatedAt":
+		return key{Number: m.UpdatedAt.UnixMilli(), ID: m.ID}
+	case "calls":
+		return key{Number: int64(stats[m.ID].calls), ID: m.ID}
+	default:
+		return key{Text: m.Name, ID: m.ID}
+	}
+}
+
+// readMock reads a body that is one mock document, JSON or YAML. An id in it must be that of the mock it replaces (rule
+// M-8).
+func (c *call) readMock() (*mockbase.Mock, error) {
+	body, err := c.read(typeJSON, typeYAML)
+	if err != nil {
+		return nil, err
+	}
+	m, err := mockbase.DecodeMock(body.text, body.format)
+	if err != nil {
+		return nil, err
+	}
+	if c.mock == nil {
+		return m, nil
+	}
+	node, err := parse(body, c.route.body)
+	if err != nil {
+		return nil, err
+	}
+	return m, checkID(node, c.mock)
+}
+
+func checkID(node *mockbase.Node, current *mockbase.Mock) error {
+	id := node.Find("id")
+	if id == nil || id.Text == current.ID {
+		return nil
+	}
+	return mockbase.Invalid([]mockbase.FieldError{{
+		Pointer: "#/id", Code: mockbase.FieldConflict, Line: id.Line, Column: id.Column,
+		Detail: shown(id.Text) + " is not the id of this mock, which is " + current.ID,
+	}})
+}
+
+// createMock adds a mock to a project (M-141, rule Y2).
+func (s *Server) createMock(c *call) error {
+	m, err := c.readMock()
+	if err != nil {
+		return err
+	}
+	made, err := s.Catalog.CreateMock(c.ctx(), c.project.Project.ID, m, c.caller.user.ID)
+	if err != nil {
+		return err
+	}
+	return s.answerCreated(c, made)
+}
+
+func (s *Server) answerCreated(c *call, made *mockbase.Mock) error {
+	c.header().Set("Location", apiPrefix+"/projects/"+url.PathEscape(c.project.Project.Slug)+"/mocks/"+url.PathEscape(made.Name))
+	return s.answerMock(c, http.StatusCreated, made)
+}
+
+// getMock shows one mock (M-142). The answer as YAML is another representation of the same version, so both have its
+// ETag.
+func (s *Server) getMock(c *call) error {
+	c.header().Add("Vary", "Accept")
+	if c.notModified(c.mock.Version) {
+		return c.unchanged(c.mock.Version)
+	}
+	return s.answerMock(c, http.StatusOK, c.mock)
+}
+
+// replaceMock puts a whole document in a mock's place, or, with If-None-Match: *, makes the mock (M-143, rule M-10).
+func (s *Server) replaceMock(c *call) error {
+	if readCondition(c, "If-None-Match").any {
+		return s.putNewMock(c)
+	}
+	if c.mock == nil {
+		return noSuchMock(c.Param("mock"))
+	}
+	options, err := c.writeOptions()
+	if err != nil {
+		return err
+	}
+	m, err := c.readMock()
+	if err != nil {
+		return err
+	}
+	changed, err := s.Catalog.ReplaceMock(c.ctx(), c.project.Project.ID, c.mock.ID, m, options)
+	if err != nil {
+		return err
+	}
+	return s.answerMock(c, http.StatusOK, changed)
+}
+
+func (s *Server) putNewMock(c *call) error {
+	if c.mock != nil {
+		return versionMismatch(c.mock.Version)
+	}
+	name, err := pathParam(c, "mock")
+	if err != nil {
+		return err
+	}
+	m, err := c.readMock()
+	if err != nil {
+		return err
+	}
+	if m.NameGenerated && mockbase.ValidSlug(name) {
+		m = m.WithName(name)
+	}
+	if m.Name != name {
+		return mockbase.Invalid([]mockbase.FieldError{{
+			Pointer: "#/name", Code: mockbase.FieldConflict,
+			Detail: "the mock at this address is called " + shown(name) + ", and the document says " + shown(m.Name),
+		}})
+	}
+	made, err := s.Catalog.CreateMock(c.ctx(), c.project.Project.ID, m, c.caller.user.ID)
+	if err != nil {
+		return err
+	}
+	return s.answerCreated(c, made)
+}
+
+// writeOptions are how the caller changes the mock of the path.
+func (c *call) writeOptions() (catalog.WriteOptions, error) {
+	match, err := c.ifMatch(c.mock.Version)
+	if err != nil {
+		return catalog.WriteOptions{}, err
+	}
+	p := c.params()
+	options := catalog.WriteOptions{By: c.caller.user.ID, Match: match, TakeOver: p.flag("takeOver")}
+	return options, p.err()
+}
+
+// wholeMembers are the members of a mock that a merge patch would tear apart: it replaces lists and drops nulls (rule
+// M-11).
+func wholeMembers() []string { return []string{"request", "response", "responses"} }
+
+// updateMock changes members of a mock by a merge patch; it may rename the mock (M-144).
+func (s *Server) updateMock(c *call) error {
+	options, err := c.writeOptions()
+	if err != nil {
+		return err
+	}
+	body, err := c.read(typeMergePatch)
+	if err != nil {
+		return err
+	}
+	patch, err := parse(body, c.route.body)
+	if err != nil {
+		return err
+	}
+	if err := checkMockPatch(patch); err != nil {
+		return err
+	}
+	if err := checkID(patch, c.mock); err != nil {
+		return err
+	}
+	changed, err := s.Catalog.PatchMock(c.ctx(), c.project.Project.ID, c.mock.ID, options, func(current *mockbase.Mock) (*mockbase.Mock, error) {
+		return patchMock(current, patch)
+	})
+	if err != nil {
+		return err
+	}
+	return s.answerMock(c, http.StatusOK, changed)
+}
+
+func checkMockPatch(patch *mockbase.Node) error {
+	var faults mockbase.Faults
+	for _, m := range patch.Members {
+		if slices.Contains(wholeMembers(), m.Key) {
+			faults.Append(mockbase.FieldError{
+				Pointer: "#/" + m.Key, Code: mockbase.FieldConflict, Line: m.Line, Column: m.Column,
+				Detail: "a merge patch replaces lists and drops nulls, so it cannot change " + m.Key,
+			})
+		}
+	}
+	fields := faults.Fields()
+	if len(fields) == 0 {
+		return nil
+	}
+	return &mockbase.Error{
+		Code: mockbase.CodePatchNotAllowed, Message: fields[0].Detail, Hint: "send the whole mock with PUT", Fields: fields,
+	}
+}
+
+// patchMock is the mock that a patch makes of another.
+func patchMock(current *mockbase.Mock, patch *mockbase.Node) (*mockbase.Mock, error) {
+	now, err := stored(current.Document)
+	if err != nil {
+		return nil, err
+	}
+	if patch.Kind != mockbase.NodeObject {
+		return nil, mockbase.Invalid([]mockbase.FieldError{{
+			Pointer: "#", Code: mockbase.FieldType, Detail: "must be an object", Line: patch.Line, Column: patch.Column,
+		}})
+	}
+	m, err := mockbase.DecodeMock(merge(now, patch).JSON(), mockbase.FormatJSON)
+	return m, unplacedFaults(err)
+}
+
+// deleteMock deletes a mock (M-145).
+func (s *Server) deleteMock(c *call) error {
+	options, err := c.writeOptions()
+	if err != nil {
+		return err
+	}
+	if err := s.Catalog.DeleteMock(c.ctx(), c.project.Project.ID, c.mock.ID, options); err != nil {
+		return err
+	}
+	return c.nothing()
+}

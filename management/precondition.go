@@ -1,0 +1,81 @@
+package management
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management/catalog"
+)
+
+// condition is what If-Match or If-None-Match says of versions.
+type condition struct {
+	given bool
+	// any is the star.
+	any bool
+	// versions are the strong ETags, weak ones in If-None-Match too.
+	versions []int64
+}
+
+// readCondition reads a list of ETags. An ETag that is none of ours is a version that nothing has.
+func readCondition(c *call, name string) condition {
+	sent := c.Request().Header.Values(name)
+	cond := condition{given: len(sent) > 0}
+	for text := range strings.SplitSeq(strings.Join(sent, ","), ",") {
+		text = strings.TrimSpace(text)
+		if text == "*" {
+			cond.any = true
+			continue
+		}
+		if name == "If-None-Match" {
+			text = strings.TrimPrefix(text, "W/")
+		}
+		if version, ok := readETag(text); ok {
+			cond.versions = append(cond.versions, version)
+		}
+	}
+	return cond
+}
+
+// readETag reads "v7", and also v7 and 7, as which the revision of a plan may be sent.
+func readETag(text string) (int64, bool) {
+	if bare, ok := strings.CutPrefix(text, `"`); ok {
+		text, ok = strings.CutSuffix(bare, `"`)
+		if !ok {
+			return 0, false
+		}
+	}
+	version, err := strconv.ParseInt(strings.TrimPrefix(text, "v"), 10, 64)
+	return version, err == nil && version > 0
+}
+
+// notModified tells whether a client already has this version (rule M-10).
+func (c *call) notModified(version int64) bool {
+	cond := readCondition(c, "If-None-Match")
+	return cond.any || slices.Contains(cond.versions, version)
+}
+
+// ifMatch compares If-Match with the version that an object has now, and returns what the write has to compare again
+// (rule M-10). Absence is 428 where the project asks for the header.
+func (c *call) ifMatch(current int64) (catalog.Match, error) {
+	cond := readCondition(c, "If-Match")
+	switch {
+	case !cond.given && c.project.Project.RequireIfMatch:
+		return catalog.Match{}, &mockbase.Error{
+			Code: mockbase.CodePreconditionRequired, Message: "the project asks for If-Match on every change",
+			Hint: "send the ETag of what you read",
+		}
+	case !cond.given, cond.any:
+		return catalog.Match{}, nil
+	case slices.Contains(cond.versions, current):
+		return catalog.Match{Version: current}, nil
+	}
+	return catalog.Match{}, versionMismatch(current)
+}
+
+func versionMismatch(current int64) error {
+	return &mockbase.Error{
+		Code: mockbase.CodeVersionMismatch, Message: "somebody changed this since you read it", Hint: "read it again and repeat the change", Version: current,
+	}
+}

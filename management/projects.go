@@ -1,0 +1,288 @@
+package management
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mockbase/mockbase"
+)
+
+const (
+	maxProjectName        = 200
+	maxProjectDescription = 4000
+)
+
+// projectView is a project as the API shows one (rule M-61).
+type projectView struct {
+	ID          string               `json:"id"`
+	Slug        string               `json:"slug"`
+	Name        string               `json:"name"`
+	Description string               `json:"description"`
+	Access      mockbase.Access      `json:"access"`
+	URLs        urls                 `json:"urls"`
+	Settings    json.RawMessage      `json:"settings"`
+	Counts      projectCounts        `json:"counts"`
+	Source      *string              `json:"source"`
+	ReadOnly    bool                 `json:"readOnly"`
+	Role        mockbase.ProjectRole `json:"role"`
+	Version     int64                `json:"version"`
+	CreatedAt   string               `json:"createdAt"`
+	UpdatedAt   string               `json:"updatedAt"`
+}
+
+// urls are where mocks answer.
+type urls struct {
+	Path string `json:"path"`
+}
+
+type projectCounts struct {
+	Mocks          int `json:"mocks"`
+	EnabledMocks   int `json:"enabledMocks"`
+	CallsPerMinute int `json:"callsPerMinute"`
+	Unmatched24h   int `json:"unmatched24h"`
+	Limited24h     int `json:"limited24h"`
+}
+
+func (s *Server) projectView(c *call, snapshot *mockbase.Snapshot, role mockbase.ProjectRole) projectView {
+	p := snapshot.Project
+	return projectView{
+		ID: p.ID, Slug: p.Slug, Name: p.Name, Description: p.Description, Access: p.Access,
+		URLs: urls{Path: s.mocksURL(c.Request(), p.Slug)}, Settings: settingsView(p), Counts: s.count(snapshot),
+		Source: maybeText(p.Origin), ReadOnly: p.Origin != "", Role: role, Version: p.Version,
+		CreatedAt: timeText(p.CreatedAt), UpdatedAt: timeText(p.UpdatedAt),
+	}
+}
+
+// maybeText is nil for a text that is not there.
+func maybeText(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// count tells what a project holds and what was recorded of it lately.
+func (s *Server) count(snapshot *mockbase.Snapshot) projectCounts {
+	counts := projectCounts{Mocks: len(snapshot.Mocks)}
+	for _, m := range snapshot.Mocks {
+		if !m.Disabled {
+			counts.EnabledMocks++
+		}
+	}
+	recorded := func(since time.Duration, by ...mockbase.AnsweredBy) int {
+		f := mockbase.TrafficFilter{Since: s.clock().Add(-since), AnsweredBy: by}
+		return s.Traffic.Traffic(snapshot.Project.ID, f, "", 0).Total
+	}
+	counts.CallsPerMinute = recorded(time.Minute)
+	counts.Unmatched24h = recorded(24*time.Hour, mockbase.AnsweredByUnmatched)
+	counts.Limited24h = recorded(24*time.Hour, mockbase.AnsweredBySimulatedLimit, mockbase.AnsweredByShield)
+	return counts
+}
+
+// listProjects lists what the caller sees (M-130).
+func (s *Server) listProjects(c *call) error {
+	l, err := c.params().listing("slug", "name", "createdAt", "updatedAt")
+	if err != nil {
+		return err
+	}
+	roles, err := s.Accounts.Memberships(c.ctx(), c.caller.user.ID)
+	if err != nil {
+		return err
+	}
+	var seen []*mockbase.Snapshot
+	for _, snapshot := range s.Catalog.Projects() {
+		p := snapshot.Project
+		if c.caller.roleIn(p.ID, roles) != mockbase.RoleNone && l.finds(p.Slug, p.Name, p.Description) {
+			seen = append(seen, snapshot)
+		}
+	}
+	onPage, next := cut(l, seen, func(snapshot *mockbase.Snapshot) key { return projectKey(snapshot.Project, l.sort) })
+	items := make([]projectView, len(onPage))
+	for i, snapshot := range onPage {
+		items[i] = s.projectView(c, snapshot, c.caller.roleIn(snapshot.Project.ID, roles))
+	}
+	return c.list(l, items, len(seen), next)
+}
+
+// finds tells whether one of the texts holds what is looked for.
+func (l listing) finds(texts ...string) bool {
+	if l.find == "" {
+		return true
+	}
+	for _, text := range texts {
+		if strings.Contains(strings.ToLower(text), l.find) {
+			return true
+		}
+	}
+	return false
+}
+
+func projectKey(p *mockbase.Project, sort string) key {
+	switch sort {
+	case "name":
+		return key{Text: p.Name, ID: p.ID}
+	case "createdAt":
+		return key{Number: p.CreatedAt.UnixMilli(), ID: p.ID}
+	case "updatedAt":
+		return key{Number: p.UpdatedAt.UnixMilli(), ID: p.ID}
+	default:
+		return key{Text: p.Slug, ID: p.ID}
+	}
+}
+
+// answerProject answers with one project and its version.
+func (s *Server) answerProject(c *call, status int, snapshot *mockbase.Snapshot, role mockbase.ProjectRole) error {
+	setETag(c.header(), snapshot.Project.Version)
+	return c.json(status, s.projectView(c, snapshot, role))
+}
+
+// createProject makes a project that the caller owns (M-131).
+func (s *Server) createProject(c *call) error {
+	body, err := c.read(typeJSON)
+	if err != nil {
+		return err
+	}
+	node, err := parse(body, c.route.body)
+	if err != nil {
+		return err
+	}
+	var p mockbase.Project
+	var faults mockbase.Faults
+	r := projectReader{fields: mockbase.NewFields(node, "#", &faults), faults: &faults, project: &p}
+	if r.fields.Node("sample") != nil {
+		r.fields.Fault("sample", mockbase.FieldNotServed, "samples are not served yet")
+	}
+	if err := r.read(); err != nil {
+		return err
+	}
+	made, err := s.Catalog.CreateProject(c.ctx(), &p, c.caller.user.ID)
+	if err != nil {
+		return err
+	}
+	c.header().Set("Location", apiPrefix+"/projects/"+url.PathEscape(made.Project.Slug))
+	return s.answerProject(c, http.StatusCreated, made, mockbase.RoleOwner)
+}
+
+// projectReader reads the members of a project that a client may set, and ignores those that it may not (rule M-8).
+type projectReader struct {
+	fields  *mockbase.Fields
+	faults  *mockbase.Faults
+	project *mockbase.Project
+}
+
+func (r *projectReader) read() error {
+	f, p := r.fields, r.project
+	if f.Text("slug", &p.Slug) && !mockbase.ValidSlug(p.Slug) {
+		f.Fault("slug", mockbase.FieldPattern, "must be 1 to 64 lower-case letters, digits and hyphens, without a hyphen at either end")
+	}
+	if f.Text("name", &p.Name) && (strings.TrimSpace(p.Name) == "" || utf8.RuneCountInString(p.Name) > maxProjectName) {
+		f.Fault("name", mockbase.FieldLimit, "must have 1 to %d characters", maxProjectName)
+	}
+	if f.Text("description", &p.Description) && utf8.RuneCountInString(p.Description) > maxProjectDescription {
+		f.Fault("description", mockbase.FieldLimit, "must have at most %d characters", maxProjectDescription)
+	}
+	r.readAccess()
+	r.readSettings()
+	f.Required("slug", "name")
+	f.ReadOnly(projectReadOnly()...)
+	f.Done()
+	return r.faults.Err()
+}
+
+// projectReadOnly are the members of a project that the server sets.
+func projectReadOnly() []string {
+	return []string{"id", "urls", "counts", "source", "readOnly", "role", "version", "createdAt", "updatedAt"}
+}
+
+func (r *projectReader) readAccess() {
+	f, p := r.fields, r.project
+	p.Access = mockbase.AccessPublic
+	var asked string
+	if !f.Text("access", &asked) {
+		return
+	}
+	switch mockbase.Access(asked) {
+	case mockbase.AccessPublic:
+	case mockbase.AccessToken:
+		f.Fault("access", mockbase.FieldNotServed, "access by token is not served yet: every project is public")
+	default:
+		f.Fault("access", mockbase.FieldEnum, "must be public, not %s", shown(asked))
+	}
+}
+
+// getProject shows one project (M-132).
+func (s *Server) getProject(c *call) error {
+	if c.notModified(c.project.Project.Version) {
+		return c.unchanged(c.project.Project.Version)
+	}
+	return s.answerProject(c, http.StatusOK, c.project, c.role)
+}
+
+// unchanged answers 304: the client has this version already.
+func (c *call) unchanged(version int64) error {
+	setETag(c.header(), version)
+	c.Response().WriteHeader(http.StatusNotModified)
+	return nil
+}
+
+// updateProject changes members of a project by a merge patch (M-133, rule M-11).
+func (s *Server) updateProject(c *call) error {
+	match, err := c.ifMatch(c.project.Project.Version)
+	if err != nil {
+		return err
+	}
+	body, err := c.read(typeMergePatch)
+	if err != nil {
+		return err
+	}
+	patch, err := parse(body, c.route.body)
+	if err != nil {
+		return err
+	}
+	changed, err := s.Catalog.UpdateProject(c.ctx(), c.project.Project.ID, match, func(p *mockbase.Project) error {
+		return patchProject(p, patch)
+	})
+	if err != nil {
+		return err
+	}
+	return s.answerProject(c, http.StatusOK, changed, c.role)
+}
+
+// patchProject applies a patch to the members of p that a client may set, and reads the outcome as a whole.
+func patchProject(p *mockbase.Project, patch *mockbase.Node) error {
+	now, err := stored(encode(map[string]any{
+		"slug": p.Slug, "name": p.Name, "description": p.Description, "access": p.Access, "settings": settingsView(p),
+	}))
+	if err != nil {
+		return err
+	}
+	var faults mockbase.Faults
+	checkNulls(patch, append(projectReadOnly(), "slug", "name", "description", "access", "settings"), &faults)
+	p.Description = ""
+	r := projectReader{fields: mockbase.NewFields(merge(now, patch), "#", &faults), faults: &faults, project: p}
+	return r.read()
+}
+
+// deleteProject deletes a project with everything in it, when its slug is given as well (M-134).
+func (s *Server) deleteProject(c *call) error {
+	p := c.project.Project
+	match, err := c.ifMatch(p.Version)
+	if err != nil {
+		return err
+	}
+	if c.params().text("confirm") != p.Slug {
+		return &mockbase.Error{
+			Code: mockbase.CodeConfirmationRequired, Message: "deleting a project deletes its mocks and its traffic for good",
+			Hint: "send ?confirm=" + p.Slug,
+		}
+	}
+	if err := s.Catalog.DeleteProject(c.ctx(), p.ID, match); err != nil {
+		return err
+	}
+	s.Traffic.Clear(p.ID)
+	return c.nothing()
+}

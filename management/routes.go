@@ -1,0 +1,201 @@
+package management
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/mockbase/mockbase"
+)
+
+// access is the least that a caller must be (rule M-52). Its zero value is nobody, and a route that has it is refused
+// when the server is made.
+type access string
+
+const (
+	// accessAnyone needs no credential; one that is sent must be good all the same (rule M-30).
+	accessAnyone access = "anyone"
+	// accessCookie needs the refresh cookie, which the handler reads, and refuses requests that another site caused.
+	accessCookie access = "cookie"
+	// accessUser needs a signed-in user.
+	accessUser access = "user"
+	// accessViewer, accessEditor and accessOwner need that role or more in the project of the path.
+	accessViewer access = "viewer"
+	accessEditor access = "editor"
+	accessOwner  access = "owner"
+)
+
+// route is one line of the table.
+type route struct {
+	// id is the rule of the specification.
+	id     string
+	method string
+	path   string
+	access access
+	// operation is the operationId of the API document.
+	operation string
+	handle    func(*Server, *call) error
+	// query lists the parameters that the route knows.
+	query []string
+	// offers lists the media types of a successful answer, the preferred first; empty offers JSON.
+	offers []string
+	// secret tells that the route takes a password or a code, so that the login shield counts it (rule M-37).
+	secret bool
+	// creates tells that an Idempotency-Key is honoured (rule M-12).
+	creates bool
+	// absent tells that the handler copes with an object, or a whole project, that does not exist.
+	absent bool
+	// body is the largest request body in bytes, patience how long the handler may take; 0 is the default.
+	body     int64
+	patience time.Duration
+}
+
+// The limits on input (rule M-9).
+const (
+	maxBody           = 1 << 20
+	maxMockBody       = 16 << 20
+	maxDefinitionBody = 32 << 20
+
+	patience           = 30 * time.Second
+	definitionPatience = 120 * time.Second
+)
+
+const (
+	typeJSON   = "application/json"
+	typeYAML   = "application/yaml"
+	typeHTML   = "text/html"
+	typeSchema = "application/schema+json"
+)
+
+// routes is every route there is. Nothing else can be reached, save what Options.Web answers.
+func routes() []route {
+	list := []string{"limit", "cursor", "sort", "q", "count"}
+	eitherFormat := []string{typeJSON, typeYAML}
+	const (
+		projects   = apiPrefix + "/projects"
+		project    = projects + "/{project}"
+		mocks      = project + "/mocks"
+		mock       = mocks + "/{mock}"
+		definition = project + "/definition"
+		traffic    = project + "/traffic"
+	)
+	return slices.Concat([]route{
+		{id: "M-100", method: http.MethodGet, path: apiPrefix + "/auth/status", access: accessAnyone, operation: "getAuthStatus", handle: (*Server).authStatus},
+		{id: "M-101", method: http.MethodPost, path: apiPrefix + "/auth/setup", access: accessAnyone, operation: "setUp", handle: (*Server).setUp, secret: true},
+		{id: "M-102", method: http.MethodPost, path: apiPrefix + "/auth/login", access: accessAnyone, operation: "login", handle: (*Server).login, secret: true},
+		{id: "M-103", method: http.MethodPost, path: apiPrefix + "/auth/refresh", access: accessCookie, operation: "refresh", handle: (*Server).refresh},
+		{id: "M-104", method: http.MethodPost, path: apiPrefix + "/auth/logout", access: accessCookie, operation: "logout", handle: (*Server).logout},
+		{id: "M-107", method: http.MethodGet, path: apiPrefix + "/auth/me", access: accessUser, operation: "getMe", handle: (*Server).me},
+
+		{id: "M-130", method: http.MethodGet, path: projects, access: accessUser, operation: "listProjects", handle: (*Server).listProjects, query: list},
+		{id: "M-131", method: http.MethodPost, path: projects, access: accessUser, operation: "createProject", handle: (*Server).createProject, creates: true},
+		{id: "M-132", method: http.MethodGet, path: project, access: accessViewer, operation: "getProject", handle: (*Server).getProject},
+		{id: "M-133", method: http.MethodPatch, path: project, access: accessOwner, operation: "updateProject", handle: (*Server).updateProject},
+		{id: "M-134", method: http.MethodDelete, path: project, access: accessOwner, operation: "deleteProject", handle: (*Server).deleteProject, query: []string{"confirm"}},
+
+		{id: "M-140", method: http.MethodGet, path: mocks, access: accessViewer, operation: "listMocks", handle: (*Server).listMocks, query: append(list, "tag", "folder", "method", "enabled", "source", "warning")},
+		{id: "M-141", method: http.MethodPost, path: mocks, access: accessEditor, operation: "createMock", handle: (*Server).createMock, offers: eitherFormat, creates: true, body: maxMockBody},
+		{id: "M-142", method: http.MethodGet, path: mock, access: accessViewer, operation: "getMock", handle: (*Server).getMock, offers: eitherFormat},
+		{id: "M-143", method: http.MethodPut, path: mock, access: accessEditor, operation: "replaceMock", handle: (*Server).replaceMock, query: []string{"takeOver"}, offers: eitherFormat, absent: true, body: maxMockBody},
+		{id: "M-144", method: http.MethodPatch, path: mock, access: accessEditor, operation: "updateMock", handle: (*Server).updateMock, query: []string{"takeOver"}, offers: eitherFormat},
+		{id: "M-145", method: http.MethodDelete, path: mock, access: accessEditor, operation: "deleteMock", handle: (*Server).deleteMock, query: []string{"takeOver"}},
+
+		{id: "M-160", method: http.MethodGet, path: definition, access: accessViewer, operation: "getDefinition", handle: (*Server).getDefinition, query: []string{"source", "tag"}, offers: eitherFormat, patience: definitionPatience},
+		{id: "M-161", method: http.MethodPut, path: definition, access: accessEditor, operation: "applyDefinition", handle: (*Server).applyDefinition, query: []string{"dryRun", "prune", "source", "adopt", "createProject"}, absent: true, body: maxDefinitionBody, patience: definitionPatience},
+
+		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
+		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, operation: "getExchange", handle: (*Server).getExchange},
+		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
+	}, rootRoutes())
+}
+
+// rootRoutes are the routes outside /api/v1. They are not counted by the shield.
+func rootRoutes() []route {
+	return []route{
+		{id: "M-241", method: http.MethodGet, path: "/healthz", access: accessAnyone, operation: "getHealth", handle: (*Server).health},
+		{id: "M-242", method: http.MethodGet, path: "/readyz", access: accessAnyone, operation: "getReadiness", handle: (*Server).ready},
+		{id: "M-244", method: http.MethodGet, path: "/version", access: accessAnyone, operation: "getVersion", handle: (*Server).version},
+		{id: "M-245", method: http.MethodGet, path: "/api/openapi.json", access: accessAnyone, operation: "getOpenAPIJSON", handle: (*Server).openAPIJSON},
+		{id: "M-245", method: http.MethodGet, path: "/api/openapi.yaml", access: accessAnyone, operation: "getOpenAPIYAML", handle: (*Server).openAPIYAML, offers: []string{typeYAML}},
+		{id: "M-246", method: http.MethodGet, path: "/docs/problems", access: accessAnyone, operation: "listProblems", handle: (*Server).problemList, offers: []string{typeHTML}},
+		{id: "M-246", method: http.MethodGet, path: "/docs/problems/{code}", access: accessAnyone, operation: "getProblem", handle: (*Server).problemPage, offers: []string{typeHTML}},
+		{id: "M-247", method: http.MethodGet, path: "/schemas/mock/v1.json", access: accessAnyone, operation: "getMockSchema", handle: (*Server).mockSchema, offers: []string{typeSchema, typeJSON}},
+		{id: "M-248", method: http.MethodGet, path: "/.well-known/jwks.json", access: accessAnyone, operation: "getKeys", handle: (*Server).jwks},
+	}
+}
+
+var (
+	errNoAccess    = errors.New("says not who may call it")
+	errNoOperation = errors.New("has no handler or no operation")
+)
+
+// register hands the table to the router. Beside each route it registers what answers another method, and, behind a
+// parameter that ends the longest path, what answers a longer one: Echo would take the rest of it for the parameter.
+func (s *Server) register(table []route) error {
+	methods := map[string][]string{}
+	for _, rt := range table {
+		if !rt.access.known() {
+			return fmt.Errorf("route %s %s: %w", rt.method, rt.path, errNoAccess)
+		}
+		if rt.handle == nil || rt.operation == "" {
+			return fmt.Errorf("route %s %s: %w", rt.method, rt.path, errNoOperation)
+		}
+		handler := s.guard(rt)
+		methods[rt.path] = append(methods[rt.path], rt.method)
+		s.echo.Add(rt.method, echoPath(rt.path), handler)
+		if rt.method == http.MethodGet {
+			methods[rt.path] = append(methods[rt.path], http.MethodHead)
+			s.echo.Add(http.MethodHead, echoPath(rt.path), handler)
+		}
+	}
+	for path, known := range methods {
+		slices.Sort(known)
+		s.echo.RouteNotFound(echoPath(path), s.otherMethod(strings.Join(known, ", ")))
+		if strings.HasSuffix(path, "}") && !leadsOn(methods, path) {
+			s.echo.RouteNotFound(echoPath(path)+"/*", s.elsewhere)
+		}
+	}
+	return nil
+}
+
+// leadsOn tells whether another path begins with this one.
+func leadsOn(methods map[string][]string, path string) bool {
+	for other := range methods {
+		if strings.HasPrefix(other, path+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (a access) known() bool {
+	switch a {
+	case accessAnyone, accessCookie, accessUser, accessViewer, accessEditor, accessOwner:
+		return true
+	}
+	return false
+}
+
+// echoPath writes a path with its parameters as Echo wants them.
+func echoPath(path string) string {
+	return regexp.MustCompile(`\{(\w+)\}`).ReplaceAllString(path, ":$1")
+}
+
+// otherMethod answers methods that a path does not know, OPTIONS too (end of section 5 of the specification).
+func (s *Server) otherMethod(allowed string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if s.preflight(c.Response(), r, allowed) {
+			return nil
+		}
+		return withHeader(&mockbase.Error{
+			Code: mockbase.CodeMethodNotAllowed, Message: "this address does not know the method " + shown(r.Method), Hint: "it answers " + allowed,
+		}, "Allow", allowed)
+	}
+}

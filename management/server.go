@@ -1,0 +1,272 @@
+package management
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management/auth"
+	"github.com/mockbase/mockbase/management/catalog"
+)
+
+// Users keeps accounts. Errors are those of a store: CodeNotFound, CodeAlreadySetUp, CodeUnavailable.
+type Users interface {
+	CreateFirstAdmin(ctx context.Context, u *mockbase.User) error
+	UserByEmail(ctx context.Context, email string) (*mockbase.User, error)
+	UserByID(ctx context.Context, id string) (*mockbase.User, error)
+	UpdateUser(ctx context.Context, u *mockbase.User) error
+	UserCount(ctx context.Context) (int, error)
+}
+
+// Roles tells what users may do in projects.
+type Roles interface {
+	// ProjectRole is RoleNone for whatever does not exist.
+	ProjectRole(ctx context.Context, projectID, userID string) (mockbase.ProjectRole, error)
+	Memberships(ctx context.Context, userID string) (map[string]mockbase.ProjectRole, error)
+}
+
+// SignIns keeps the families of refresh tokens.
+type SignIns interface {
+	CreateSignIn(ctx context.Context, s *mockbase.SignIn) error
+	SignIn(ctx context.Context, id string) (*mockbase.SignIn, error)
+	SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error)
+	// RotateSignIn replaces the current hash if it is still from, and tells whether it was.
+	RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (rotated bool, err error)
+	RevokeSignIn(ctx context.Context, id string, now time.Time) error
+}
+
+// Accounts is what this plane needs to know of people.
+type Accounts interface {
+	Users
+	Roles
+	SignIns
+}
+
+// Traffic is what was recorded on the mock plane.
+type Traffic interface {
+	// Traffic returns at most limit exchanges that f selects, newest first, after the one whose id is before.
+	Traffic(projectID string, f mockbase.TrafficFilter, before string, limit int) mockbase.TrafficPage
+	Exchange(projectID, id string) (*mockbase.Exchange, bool)
+	// Clear forgets a project's exchanges and returns their number.
+	Clear(projectID string) int
+}
+
+// BuildInfo names the binary.
+type BuildInfo struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	BuiltAt string `json:"builtAt"`
+}
+
+// Instance is how a server is told from others on the screen.
+type Instance struct {
+	Name  string `json:"name"`
+	Color string `json:"color"`
+}
+
+// Options are the parts that a server is made of.
+type Options struct {
+	Catalog  *catalog.Catalog
+	Accounts Accounts
+	// Traffic is nil where nothing is recorded.
+	Traffic Traffic
+	Keys    *auth.KeyRing
+	// Hasher hashes passwords; nil is one with the costs of rule M-36.
+	Hasher *auth.Hasher
+	// SetupCode lets the first administrator in; nil when there is one already.
+	SetupCode *auth.SetupCode
+	// Shield is put before everything below /api/v1, LoginShield in addition before what takes a secret from a person
+	// (rules M-16 and M-37); nil is none.
+	Shield, LoginShield func(http.Handler) http.Handler
+	// Warnings are those that a mock has among the others of its project; nil is none.
+	Warnings func(*mockbase.Snapshot, *mockbase.Mock) []mockbase.FieldError
+	// ClientAddress tells who sent a request; nil is the peer.
+	ClientAddress func(*http.Request) netip.Addr
+	// Web answers / and the other pages. It may answer 404 without a body of its own; nil means that there are none.
+	Web http.Handler
+	// Readiness is asked by /readyz; nil is always ready.
+	Readiness func(context.Context) Readiness
+	// AllowedHosts are the host names that requests may be sent to, beside loopback names and the one of PublicURL.
+	// Empty switches the check off: give the loopback names on a listener that only they reach (rule M-17).
+	AllowedHosts []string
+	// Origins may call from a browser, such as "https://tools.example.com"; ours may always.
+	Origins []string
+	// PublicURL is where people reach this server, MocksURL where they reach the mocks: scheme, host, port and no slash
+	// at the end. Empty means as the request came.
+	PublicURL, MocksURL string
+	// InsecureCookies allows a refresh cookie over plain HTTP beyond loopback (rule M-35).
+	InsecureCookies bool
+	// MockSchema is the JSON Schema at /schemas/mock/v1.json.
+	MockSchema []byte
+	Instance   Instance
+	Build      BuildInfo
+	// Clock is nil for time.Now, Logger for none.
+	Clock  func() time.Time
+	Logger *slog.Logger
+}
+
+// Server answers everything that is not below /m. It is safe for concurrent use.
+type Server struct {
+	Options
+
+	clock     func() time.Time
+	log       *slog.Logger
+	hasher    *auth.Hasher
+	echo      *echo.Echo
+	handler   http.Handler
+	statuses  map[mockbase.Code]int
+	hosts     map[string]bool
+	origins   map[string]bool
+	documents documents
+	replays   *replays
+}
+
+var _ http.Handler = (*Server)(nil)
+
+var errOptions = errors.New("catalog, accounts and keys are needed")
+
+// New makes a server. It fails when a part that it cannot do without is missing, and when a route has no rights or no
+// place in the API document.
+func New(o Options) (*Server, error) {
+	if o.Catalog == nil || o.Accounts == nil || o.Keys == nil {
+		return nil, fmt.Errorf("make management server: %w", errOptions)
+	}
+	s := &Server{
+		Options: o, clock: o.Clock, log: o.Logger, hasher: o.Hasher,
+		statuses: statusTable(), hosts: map[string]bool{}, origins: map[string]bool{},
+	}
+	s.fallbacks()
+	s.replays = newReplays(s.clock)
+	if err := s.places(); err != nil {
+		return nil, fmt.Errorf("make management server: %w", err)
+	}
+	if err := s.documents.make(o.MockSchema); err != nil {
+		return nil, fmt.Errorf("make management server: %w", err)
+	}
+	s.echo = newEcho()
+	s.echo.HTTPErrorHandler = s.handleError
+	s.echo.Use(s.recovered, s.pages)
+	if err := s.register(routes()); err != nil {
+		return nil, fmt.Errorf("make management server: %w", err)
+	}
+	s.handler = s.frame(o.Shield)
+	return s, nil
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// fallbacks fills in what the options left out.
+func (s *Server) fallbacks() {
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.hasher == nil {
+		s.hasher = auth.NewHasher(auth.HasherOptions{})
+	}
+	if s.Traffic == nil {
+		s.Traffic = nothing{}
+	}
+	if s.Readiness == nil {
+		s.Readiness = func(context.Context) Readiness { return Readiness{Status: Ready} }
+	}
+	if s.ClientAddress == nil {
+		s.ClientAddress = peerAddress
+	}
+}
+
+// peerAddress is the address at the other end of the connection.
+func peerAddress(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return peer.Addr().Unmap()
+}
+
+// places reads the hosts and origins that the options name.
+func (s *Server) places() error {
+	for _, host := range s.AllowedHosts {
+		s.hosts[hostName(host)] = true
+	}
+	if s.PublicURL != "" {
+		at, err := readOrigin(s.PublicURL)
+		if err != nil {
+			return err
+		}
+		s.hosts[hostName(at.Host)] = true
+	}
+	for _, text := range s.Origins {
+		at, err := readOrigin(text)
+		if err != nil {
+			return err
+		}
+		s.origins[originOf(at)] = true
+	}
+	return nil
+}
+
+var errOrigin = errors.New("an address is written like https://mocks.example.com")
+
+func readOrigin(text string) (*url.URL, error) {
+	at, err := url.Parse(text)
+	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+		return nil, fmt.Errorf("read %q: %w", text, errOrigin)
+	}
+	return at, nil
+}
+
+// newEcho makes a router that says and reads nothing by itself.
+func newEcho() *echo.Echo {
+	e := echo.New()
+	e.HideBanner, e.HidePort, e.Debug = true, true, false
+	e.Logger.SetOutput(io.Discard)
+	// The client's address comes from Options.ClientAddress alone: Echo's own extractors trust headers.
+	e.IPExtractor = echo.ExtractIPDirect()
+	return e
+}
+
+// mocksURL is the address below which a project's mocks answer.
+func (s *Server) mocksURL(r *http.Request, slug string) string {
+	base := s.MocksURL
+	if base == "" {
+		base = s.PublicURL
+	}
+	if base == "" {
+		scheme := "http://"
+		if r.TLS != nil {
+			scheme = "https://"
+		}
+		base = scheme + r.Host
+	}
+	return strings.TrimSuffix(base, "/") + "/m/" + slug
+}
+
+// nothing is the traffic of a server that records none.
+type nothing struct{}
+
+var _ Traffic = nothing{}
+
+// Traffic is an empty page.
+func (nothing) Traffic(string, mockbase.TrafficFilter, string, int) mockbase.TrafficPage {
+	return mockbase.TrafficPage{}
+}
+
+// Exchange finds nothing.
+func (nothing) Exchange(string, string) (*mockbase.Exchange, bool) { return nil, false }
+
+// Clear forgets nothing.
+func (nothing) Clear(string) int { return 0 }

@@ -1,0 +1,97 @@
+package management
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/mockbase/mockbase"
+)
+
+// limitFields are the fields that a limiter announces itself with.
+func limitFields() []string {
+	return []string{
+		"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+		"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Used", "X-RateLimit-Resource",
+	}
+}
+
+type shieldKey struct{}
+
+// behind puts a shield before next. Its refusals get the members that every problem of this plane has (rules M-5 and
+// RL114). The fields in drop never leave: of two shields around one handler only the outer one announces itself, as
+// every answer names the policy management (rule M-16).
+func behind(shield func(http.Handler) http.Handler, drop []string, next http.Handler) http.Handler {
+	guarded := shield(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if held, ok := r.Context().Value(shieldKey{}).(*shieldWriter); ok {
+			held.passed = true
+		}
+		next.ServeHTTP(w, r)
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		held := &shieldWriter{ResponseWriter: w, drop: drop}
+		guarded.ServeHTTP(held, r.WithContext(context.WithValue(r.Context(), shieldKey{}, held)))
+		held.refuse(r)
+	})
+}
+
+// shieldWriter lets an answer pass once the shield has let the request pass, and holds back what the shield answers
+// itself.
+type shieldWriter struct {
+	http.ResponseWriter
+
+	drop   []string
+	passed bool
+	status int
+	body   bytes.Buffer
+}
+
+// WriteHeader begins an answer, or notes the status of a refusal.
+func (w *shieldWriter) WriteHeader(status int) {
+	for name := range w.Header() {
+		if slices.ContainsFunc(w.drop, func(field string) bool { return http.CanonicalHeaderKey(field) == http.CanonicalHeaderKey(name) }) {
+			delete(w.Header(), name)
+		}
+	}
+	if !w.passed {
+		w.status = status
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends a part of an answer, or keeps a part of a refusal.
+func (w *shieldWriter) Write(b []byte) (int, error) {
+	if !w.passed {
+		return w.body.Write(b)
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *shieldWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// refuse sends the shield's refusal, if it made one.
+func (w *shieldWriter) refuse(r *http.Request) {
+	if w.passed || w.status == 0 {
+		return
+	}
+	body, h := w.body.Bytes(), w.Header()
+	if h.Get("Content-Type") == problemType && len(body) > 0 {
+		code := mockbase.CodeRateLimited
+		if w.status == http.StatusServiceUnavailable {
+			code = mockbase.CodeUnavailable
+		}
+		id := RequestID(r.Context())
+		body = appendMembers(body, encode(struct {
+			Instance  string        `json:"instance"`
+			Code      mockbase.Code `json:"code"`
+			RequestID string        `json:"requestId"`
+		}{id, code, id}))
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.ResponseWriter.WriteHeader(w.status)
+	w.ResponseWriter.Write(body)
+}

@@ -1,0 +1,175 @@
+package management
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// trafficFilters are the parameters that select exchanges (M-175).
+func trafficFilters() []string {
+	return []string{"since", "until", "method", "path", "status", "answeredBy", "mock", "policy", "session", "client", "minDurationMs", "q"}
+}
+
+// answeredBy is the closed list of rule AA5.
+func answeredBy() []string {
+	return []string{
+		string(mockbase.AnsweredByMock), string(mockbase.AnsweredByCollection), string(mockbase.AnsweredByDocument),
+		string(mockbase.AnsweredByProxy), string(mockbase.AnsweredBySimulatedLimit), string(mockbase.AnsweredByShield),
+		string(mockbase.AnsweredByPreflight), string(mockbase.AnsweredByOverlay), string(mockbase.AnsweredByUnmatched),
+		string(mockbase.AnsweredByError),
+	}
+}
+
+// maxDuration is the longest duration in milliseconds that a filter takes: a day.
+const maxDuration = 24 * 60 * 60 * 1000
+
+// trafficFilter reads the filter of a query. Several answerers are separated by commas.
+func trafficFilter(p *params) mockbase.TrafficFilter {
+	f := mockbase.TrafficFilter{
+		Since: p.moment("since"), Until: p.moment("until"), Method: strings.ToUpper(p.text("method")), PathPrefix: p.text("path"),
+		Mock: p.text("mock"), Policy: p.text("policy"), ClientIP: p.text("client"), Text: p.text("q"),
+		MinDuration: time.Duration(p.number("minDurationMs", 0, maxDuration, 0)) * time.Millisecond,
+	}
+	f.StatusMin, f.StatusMax = p.status("status")
+	if text := p.text("answeredBy"); text != "" {
+		for name := range strings.SplitSeq(text, ",") {
+			one := params{values: map[string][]string{"answeredBy": {strings.TrimSpace(name)}}}
+			f.AnsweredBy = append(f.AnsweredBy, mockbase.AnsweredBy(one.choice("answeredBy", answeredBy())))
+			for _, fault := range one.faults.Fields() {
+				p.faults.Append(fault)
+			}
+		}
+	}
+	if session := p.text("session"); session != "" && session != "default" {
+		p.fault("session", mockbase.FieldNotServed, "sessions are not served yet: all traffic belongs to the session default")
+	}
+	return f
+}
+
+// status reads a status, or a class of them such as 4xx.
+func (p *params) status(name string) (least, most int) {
+	text := p.text(name)
+	if text == "" {
+		return 0, 0
+	}
+	if class, ok := strings.CutSuffix(strings.ToLower(text), "xx"); ok && len(class) == 1 && class[0] >= '1' && class[0] <= '9' {
+		least = int(class[0]-'0') * 100
+		return least, least + 99
+	}
+	status, err := strconv.Atoi(text)
+	if err != nil || status < 100 || status > 999 {
+		p.fault(name, mockbase.FieldPattern, "%s is a status like 404 or a class like 4xx, not %s", name, shown(text))
+		return 0, 0
+	}
+	return status, status
+}
+
+// trafficPage is the answer of M-175.
+type trafficPage struct {
+	page
+
+	Dropped int64   `json:"dropped"`
+	Evicted int64   `json:"evicted"`
+	Facets  *facets `json:"facets,omitempty"`
+}
+
+// facets count the exchanges that a filter selects, by what one may filter next.
+type facets struct {
+	AnsweredBy map[string]int `json:"answeredBy"`
+	Status     map[string]int `json:"status"`
+	Method     map[string]int `json:"method"`
+	Mock       map[string]int `json:"mock"`
+}
+
+// listTraffic lists recorded exchanges, newest first (M-175).
+func (s *Server) listTraffic(c *call) error {
+	p := c.params()
+	filter := trafficFilter(p)
+	limit, wantFacets, count := p.number("limit", 1, maxLimit, defaultLimit), p.flag("facets"), p.flag("count")
+	if err := p.err(); err != nil {
+		return err
+	}
+	before, err := readTrafficCursor(p.text("cursor"))
+	if err != nil {
+		return err
+	}
+	found := s.Traffic.Traffic(c.project.Project.ID, filter, before, limit)
+	items := make([]exchangeSummary, len(found.Items))
+	for i, x := range found.Items {
+		items[i] = summarize(x)
+	}
+	answer := trafficPage{page: page{Items: items}, Dropped: found.Dropped, Evicted: found.Evicted}
+	if count {
+		answer.Total = &found.Total
+	}
+	if found.More {
+		c.link(&answer.page, trafficCursor(found.Items[len(found.Items)-1].ID))
+	}
+	if wantFacets {
+		answer.Facets = countFacets(s.Traffic.Traffic(c.project.Project.ID, filter, "", math.MaxInt).Items)
+	}
+	return c.json(http.StatusOK, answer)
+}
+
+// trafficOrder is the one order of traffic, by time, newest first.
+const trafficOrder = "-at"
+
+func trafficCursor(id string) string { return cursor{Sort: trafficOrder, After: key{ID: id}}.String() }
+
+func readTrafficCursor(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	c, err := readCursor(text, trafficOrder)
+	if err != nil {
+		return "", err
+	}
+	return c.After.ID, nil
+}
+
+func countFacets(all []*mockbase.Exchange) *facets {
+	f := &facets{AnsweredBy: map[string]int{}, Status: map[string]int{}, Method: map[string]int{}, Mock: map[string]int{}}
+	for _, x := range all {
+		f.AnsweredBy[string(x.AnsweredBy)]++
+		f.Status[strconv.Itoa(x.Response.Status)]++
+		f.Method[x.Request.Method]++
+		if x.Mock.Name != "" {
+			f.Mock[x.Mock.Name]++
+		}
+	}
+	return f
+}
+
+// getExchange shows one exchange whole (M-176); the id latest is the newest one's.
+func (s *Server) getExchange(c *call) error {
+	id, err := pathParam(c, "id")
+	if err != nil {
+		return err
+	}
+	x, ok := s.Traffic.Exchange(c.project.Project.ID, id)
+	if !ok {
+		return mockbase.Errorf(mockbase.CodeNotFound, "the project has no recorded exchange %s; old ones make room for new ones", shown(id))
+	}
+	return c.json(http.StatusOK, exchangeDetail(x))
+}
+
+// clearTraffic forgets a project's exchanges and says how many they were (M-179).
+func (s *Server) clearTraffic(c *call) error {
+	p := c.params()
+	for _, name := range trafficFilters() {
+		if p.text(name) != "" {
+			p.fault(name, mockbase.FieldNotServed, "clearing a part of the traffic is not served yet: leave %s out to clear all", name)
+		}
+	}
+	if err := p.err(); err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, struct {
+		Deleted int `json:"deleted"`
+	}{s.Traffic.Clear(c.project.Project.ID)})
+}

@@ -1,0 +1,319 @@
+package management_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/journal"
+	"github.com/mockbase/mockbase/management"
+	"github.com/mockbase/mockbase/management/auth"
+	"github.com/mockbase/mockbase/management/catalog"
+	"github.com/mockbase/mockbase/store/sqlite"
+)
+
+// password is that of every user of a world.
+const password = "four unrelated words here"
+
+// world is a server on a real socket with a real store, catalog, journal and key ring, two projects and a user for each
+// role. Only the mock plane is not there.
+type world struct {
+	t       *testing.T
+	clock   *watch
+	people  *people
+	plane   *plane
+	catalog *catalog.Catalog
+	journal *journal.Journal
+	keys    *auth.KeyRing
+	hasher  *auth.Hasher
+	log     *logged
+	server  *httptest.Server
+	users   map[string]*mockbase.User
+	// shop belongs to owner, other to stranger.
+	shop, other *mockbase.Project
+	tokens      map[string]string
+}
+
+// The callers of a scenario. Admin is an administrator of the server, member has no role in any project, stranger owns
+// another project.
+const (
+	guest    = ""
+	viewer   = "viewer"
+	editor   = "editor"
+	owner    = "owner"
+	admin    = "admin"
+	member   = "member"
+	stranger = "stranger"
+)
+
+func callers() []string { return []string{viewer, editor, owner, admin, member, stranger} }
+
+// newWorld starts a world; each change is made to the server's options first.
+func newWorld(t *testing.T, changes ...func(*management.Options)) *world {
+	t.Helper()
+	w := emptyWorld(t, changes...)
+	for _, name := range callers() {
+		w.addUser(name)
+	}
+	w.shop = w.addProject("shop", owner)
+	w.other = w.addProject("other", stranger)
+	w.people.setRole(w.shop.ID, w.users[editor].ID, mockbase.RoleEditor)
+	w.people.setRole(w.shop.ID, w.users[viewer].ID, mockbase.RoleViewer)
+	return w
+}
+
+// emptyWorld starts a world without users and projects.
+func emptyWorld(t *testing.T, changes ...func(*management.Options)) *world {
+	t.Helper()
+	w := &world{
+		t: t, clock: &watch{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, plane: &plane{}, log: &logged{},
+		users: map[string]*mockbase.User{}, tokens: map[string]string{},
+		hasher: auth.NewHasher(auth.HasherOptions{Parameters: auth.Parameters{Memory: 64, Passes: 1, Lanes: 1}}),
+	}
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Clock: w.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.people = &people{DB: db, roles: map[[2]string]mockbase.ProjectRole{}}
+	w.catalog = catalog.New(catalog.Options{Store: db, Plane: w.plane, Clock: w.clock.Now, Quotas: catalog.Quotas{MaxProjects: 8, MaxMocksPerProject: 200}})
+	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
+	if w.keys, err = auth.OpenKeyRing("", w.clock.Now); err != nil {
+		t.Fatal(err)
+	}
+	o := management.Options{
+		Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
+		MockSchema: []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
+		Build:      management.BuildInfo{Version: "1.2.3", Commit: "abc", BuiltAt: "2026-03-01T00:00:00Z"},
+		Instance:   management.Instance{Name: "Test", Color: "#1d4ed8"},
+		Clock:      w.clock.Now, Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, change := range changes {
+		change(&o)
+	}
+	made, err := management.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.server = httptest.NewServer(made)
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+func (w *world) addUser(name string) *mockbase.User {
+	w.t.Helper()
+	hash, err := w.hasher.Hash(w.t.Context(), password)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	u := &mockbase.User{
+		ID: mockbase.NewID(mockbase.PrefixUser, w.clock.Now()), Email: name + "@example.com", Name: name, Role: mockbase.InstanceMember,
+		PasswordHash: hash, Epoch: 1, CreatedAt: w.clock.Now(), UpdatedAt: w.clock.Now(),
+	}
+	if name == admin {
+		u.Role = mockbase.InstanceAdmin
+	}
+	if err := w.people.CreateUser(w.t.Context(), u); err != nil {
+		w.t.Fatal(err)
+	}
+	w.users[name] = u
+	return u
+}
+
+func (w *world) addProject(slug, ownerName string) *mockbase.Project {
+	w.t.Helper()
+	made, err := w.catalog.CreateProject(w.t.Context(), &mockbase.Project{Slug: slug, Name: slug}, w.users[ownerName].ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return made.Project
+}
+
+// addMock puts a mock into the shop, past the API.
+func (w *world) addMock(document string) *mockbase.Mock {
+	w.t.Helper()
+	m, err := mockbase.DecodeMock([]byte(document), mockbase.FormatJSON)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	made, err := w.catalog.CreateMock(w.t.Context(), w.shop.ID, m, w.users[editor].ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return made
+}
+
+// claims are those of a fresh sign-in of a user, which is stored.
+func (w *world) claims(name string) auth.Claims {
+	w.t.Helper()
+	now := w.clock.Now()
+	id := mockbase.NewID(mockbase.PrefixSignIn, now)
+	err := w.people.CreateSignIn(w.t.Context(), &mockbase.SignIn{
+		ID: id, UserID: w.users[name].ID, CurrentHash: w.keys.NewRefresh(id).Hash, CreatedAt: now, LastUsedAt: now, AuthTime: now,
+		ExpiresAt: now.Add(auth.RefreshLife),
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return auth.Claims{UserID: w.users[name].ID, SignInID: id, AuthTime: now, Epoch: w.users[name].Epoch}
+}
+
+// token is an access token of a user, the same one each time.
+func (w *world) token(name string) string {
+	w.t.Helper()
+	if w.tokens[name] == "" {
+		token, err := w.keys.Issue(w.claims(name))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.tokens[name] = token
+	}
+	return w.tokens[name]
+}
+
+// people is the store, with roles that no endpoint gives yet, and a count of look-ups.
+type people struct {
+	*sqlite.DB
+
+	mu      sync.Mutex
+	roles   map[[2]string]mockbase.ProjectRole
+	lookups int
+	// fail is returned instead of a user.
+	fail error
+}
+
+var _ management.Accounts = (*people)(nil)
+
+func (p *people) setRole(projectID, userID string, role mockbase.ProjectRole) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.roles[[2]string{projectID, userID}] = role
+}
+
+func (p *people) ProjectRole(ctx context.Context, projectID, userID string) (mockbase.ProjectRole, error) {
+	p.mu.Lock()
+	p.lookups++
+	role, set := p.roles[[2]string{projectID, userID}]
+	p.mu.Unlock()
+	if set {
+		return role, nil
+	}
+	return p.DB.ProjectRole(ctx, projectID, userID)
+}
+
+func (p *people) Memberships(ctx context.Context, userID string) (map[string]mockbase.ProjectRole, error) {
+	stored, err := p.DB.Memberships(ctx, userID)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, role := range p.roles {
+		if key[1] == userID {
+			stored[key[0]] = role
+		}
+	}
+	return stored, err
+}
+
+func (p *people) UserByID(ctx context.Context, id string) (*mockbase.User, error) {
+	p.mu.Lock()
+	fail := p.fail
+	p.mu.Unlock()
+	if fail != nil {
+		return nil, fail
+	}
+	return p.DB.UserByID(ctx, id)
+}
+
+func (p *people) failWith(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fail = err
+}
+
+func (p *people) countLookups() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lookups
+}
+
+// plane serves nothing. It refuses faults and compression, and warns of mocks with the same request line.
+type plane struct{}
+
+var _ catalog.Plane = (*plane)(nil)
+
+func (*plane) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
+	if !c.Settings.Compress {
+		return nil
+	}
+	return []mockbase.FieldError{{Pointer: "#/settings/compress", Code: mockbase.FieldNotServed, Detail: "compression is not served yet"}}
+}
+
+func (*plane) CheckMock(_ *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
+	var faults []mockbase.FieldError
+	for i := range m.Responses {
+		if m.Responses[i].Fault != nil {
+			faults = append(faults, mockbase.FieldError{
+				Pointer: m.ResponsePointer(i) + "/fault", Code: mockbase.FieldNotServed, Detail: "faults are not served yet",
+			})
+		}
+	}
+	return faults
+}
+
+func (*plane) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.FieldError {
+	var all []mockbase.FieldError
+	for _, other := range s.Mocks {
+		if other.ID != m.ID && other.Request.Path == m.Request.Path {
+			all = append(all, mockbase.FieldError{Pointer: "#", Code: mockbase.WarningTie, Detail: "has the same rank as " + other.Name})
+		}
+	}
+	return all
+}
+
+func (*plane) Publish(*mockbase.Snapshot) error { return nil }
+
+func (*plane) Withdraw(string) {}
+
+// watch is a clock that tests move by hand.
+type watch struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (w *watch) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *watch) Advance(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+// logged keeps what a server logs.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
