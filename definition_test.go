@@ -71,11 +71,11 @@ func TestMocksInADefinitionHaveNoIds(t *testing.T) {
 	}
 }
 
-// manyMocks writes a definition of n mocks as people write them.
-func manyMocks(n int) []byte {
+// thousandMocks writes a definition of 1,000 mocks as people write them.
+func thousandMocks() []byte {
 	var b strings.Builder
 	b.WriteString(`{"mocks":[`)
-	for i := range n {
+	for i := range 1000 {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -90,7 +90,7 @@ func manyMocks(n int) []byte {
 
 func TestAThousandMocksDecodeFastEnoughForAStart(t *testing.T) {
 	t.Parallel()
-	src := manyMocks(1000)
+	src := thousandMocks()
 	fastest := time.Hour
 	for range 5 {
 		start := time.Now()
@@ -106,7 +106,7 @@ func TestAThousandMocksDecodeFastEnoughForAStart(t *testing.T) {
 }
 
 func BenchmarkDecodeDefinition1000Mocks(b *testing.B) {
-	src := manyMocks(1000)
+	src := thousandMocks()
 	b.SetBytes(int64(len(src)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -117,7 +117,7 @@ func BenchmarkDecodeDefinition1000Mocks(b *testing.B) {
 }
 
 func BenchmarkDecodeMock1000Times(b *testing.B) {
-	d, err := mockbase.DecodeDefinition(manyMocks(1000), mockbase.FormatJSON)
+	d, err := mockbase.DecodeDefinition(thousandMocks(), mockbase.FormatJSON)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func BenchmarkDecodeMock1000Times(b *testing.B) {
 }
 
 func BenchmarkDecodeYAML1000Mocks(b *testing.B) {
-	d, err := mockbase.DecodeDefinition(manyMocks(1000), mockbase.FormatJSON)
+	d, err := mockbase.DecodeDefinition(thousandMocks(), mockbase.FormatJSON)
 	if err != nil {
 		b.Fatal(err)
 	}

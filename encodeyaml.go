@@ -75,13 +75,8 @@ func yamlStyle(s string) yaml.Style {
 // reader, nor for a part of the notation.
 func plainYAML(s string) bool {
 	const longest = 200
-	if s == "" || len(s) > longest || strings.Contains(s, ": ") || strings.HasSuffix(s, ":") || strings.HasSuffix(s, " ") {
+	if s == "" || len(s) > longest || strings.ContainsFunc(s, notPlain) || strings.Contains(s+" ", ": ") || strings.HasSuffix(s, " ") {
 		return false
-	}
-	for i := range len(s) {
-		if !plainByte(s[i]) {
-			return false
-		}
 	}
 	switch first := s[0]; {
 	case digitByte(first):
@@ -94,10 +89,11 @@ func plainYAML(s string) bool {
 	}
 }
 
-// plainByte tells whether a character means nothing in YAML when it does not come first. The number sign does, after a
-// blank.
-func plainByte(c byte) bool {
-	return wordByte(c) || strings.IndexByte(" -._/+@()$,;=~^<>!?*&%'{}[]:", c) >= 0
+// notPlain tells whether a character may mean something in YAML although it does not come first, as the number sign does
+// after a blank.
+func notPlain(r rune) bool {
+	const inside = " -._/+@()$,;=~^<>!?*&%'{}[]:0123456789"
+	return (r|0x20 < 'a' || r|0x20 > 'z') && !strings.ContainsRune(inside, r)
 }
 
 // yamlWord tells whether some version of YAML takes a word for a boolean or null.

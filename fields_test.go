@@ -125,11 +125,24 @@ func TestAWholeNumberMayBeWrittenInAnyWay(t *testing.T) {
 		want int64
 		code mockbase.Code
 	}{
-		{"0", 0, ""}, {"-0", 0, ""}, {"0e9", 0, ""}, {"0.000", 0, ""}, {"2.0", 2, ""}, {"-20e-1", -2, ""}, {"1.5e1", 15, ""}, {"1e3", 1000, ""},
-		{"9223372036854775807.0", 1<<63 - 1, ""}, {"-9223372036854775808", -1 << 63, ""},
-		{"1.5", 0, mockbase.FieldType}, {"1e-1", 0, mockbase.FieldType}, {"1e-99999999999999999999", 0, mockbase.FieldType},
-		{"9223372036854775808", 0, mockbase.FieldRange}, {"1e19", 0, mockbase.FieldRange}, {"1e1000000000", 0, mockbase.FieldRange},
-		{"1e99999999999999999999", 0, mockbase.FieldRange}, {strings.Repeat("9", 10_000), 0, mockbase.FieldRange},
+		{"0", 0, ""},
+		{"-0", 0, ""},
+		{"0e9", 0, ""},
+		{"0.000", 0, ""},
+		{"2.0", 2, ""},
+		{"-20e-1", -2, ""},
+		{"1.5e1", 15, ""},
+		{"1e3", 1000, ""},
+		{"9223372036854775807.0", 1<<63 - 1, ""},
+		{"-9223372036854775808", -1 << 63, ""},
+		{"1.5", 0, mockbase.FieldType},
+		{"1e-1", 0, mockbase.FieldType},
+		{"1e-99999999999999999999", 0, mockbase.FieldType},
+		{"9223372036854775808", 0, mockbase.FieldRange},
+		{"1e19", 0, mockbase.FieldRange},
+		{"1e1000000000", 0, mockbase.FieldRange},
+		{"1e99999999999999999999", 0, mockbase.FieldRange},
+		{strings.Repeat("9", 10_000), 0, mockbase.FieldRange},
 	}
 	for _, c := range cases {
 		n, err := mockbase.ParseNode([]byte(`{"n":`+c.text+`}`), mockbase.FormatJSON, mockbase.ParseLimits{})

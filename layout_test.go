@@ -44,13 +44,16 @@ var house = []struct {
 	{pkg: "cmd/mockbase", ours: []string{"*"}, others: []string{"*"}},
 }
 
+// listedPackage is what `go list -json` says, whose capitals the decoder overlooks.
 type listedPackage struct {
-	ImportPath string
-	Dir        string
-	Doc        string
-	Imports    []string
-	GoFiles    []string
-	Module     *struct{ Path string }
+	ImportPath string   `json:"importPath"`
+	Dir        string   `json:"dir"`
+	Doc        string   `json:"doc"`
+	Imports    []string `json:"imports"`
+	GoFiles    []string `json:"goFiles"`
+	Module     *struct {
+		Path string `json:"path"`
+	} `json:"module"`
 }
 
 func TestEveryPackageImportsOnlyWhatItsPlaceInTheHouseAllows(t *testing.T) {
@@ -133,7 +136,9 @@ func TestGoModReplacesNothing(t *testing.T) {
 // SQLite is translated from C against one exact version of its C library; any other one corrupts quietly.
 func TestTheCLibraryIsTheOneThatSQLiteAsksFor(t *testing.T) {
 	t.Parallel()
-	var sqlite struct{ GoMod string }
+	var sqlite struct {
+		GoMod string `json:"goMod"`
+	}
 	if err := json.Unmarshal(goCommand(t, "list", "-m", "-json", "modernc.org/sqlite"), &sqlite); err != nil {
 		t.Fatal(err)
 	}

@@ -246,8 +246,10 @@ func TestDecodedResponse(t *testing.T) {
 		}},
 		{"O6, O7, O10 headers as defined", `{headers: {eTAG: x, Set-Cookie: [a, 1, true], Date: null, N: 2.50}}`, mockbase.Response{
 			Headers: []mockbase.Header{
-				{Name: "eTAG", Values: []string{"x"}}, {Name: "Set-Cookie", Values: []string{"a", "1", "true"}},
-				{Name: "Date", Remove: true}, {Name: "N", Values: []string{"2.50"}},
+				{Name: "eTAG", Values: []string{"x"}},
+				{Name: "Set-Cookie", Values: []string{"a", "1", "true"}},
+				{Name: "Date", Remove: true},
+				{Name: "N", Values: []string{"2.50"}},
 			},
 		}},
 		{"a templated status", `{status: "{{ query.s }}"}`, mockbase.Response{StatusTemplate: "{{ query.s }}"}},

@@ -148,8 +148,8 @@ func TestTheSchemaAndTheDecoderKnowTheSameKeys(t *testing.T) {
 func TestTheSchemaIsWhatEditorsExpect(t *testing.T) {
 	t.Parallel()
 	var head struct {
-		Schema string `json:"$schema"` //nolint:tagliatelle // JSON Schema spells it so.
-		ID     string `json:"$id"`     //nolint:tagliatelle // JSON Schema spells it so.
+		Schema string `json:"$schema"`
+		ID     string `json:"$id"`
 		Title  string `json:"title"`
 	}
 	schema := mockbase.Schema()

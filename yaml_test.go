@@ -1,6 +1,7 @@
 package mockbase_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -125,12 +126,13 @@ func TestYAMLRefusesWhatItCannotMean(t *testing.T) {
 
 func TestM9_hostile_YAML_is_refused_in_time(t *testing.T) {
 	t.Parallel()
-	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	var bomb strings.Builder
+	bomb.WriteString("a: &a [x,x,x,x,x,x,x,x,x,x]\n")
 	for c := 'b'; c < 'k'; c++ {
-		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 9) + "*" + string(c-1) + "]\n"
+		fmt.Fprintf(&bomb, "%c: &%c [%s]\n", c, c, strings.Repeat(fmt.Sprintf("*%c,", c-1), 10))
 	}
 	cases := map[string]string{
-		"a bomb of aliases":    bomb,
+		"a bomb of aliases":    bomb.String(),
 		"a thousand aliases":   "a: &a x\nb: [" + strings.Repeat("*a,", 1000) + "]\n",
 		"nested lists":         strings.Repeat("- ", 200_000),
 		"nested keys":          strings.Repeat("? ", 200_000),
