@@ -51,11 +51,12 @@ type headerLine struct {
 type answer struct {
 	status int
 	body   []byte
-	// own are the lines of the answer alone; plain and cross have those for origins in addition, for a request whose
-	// origin is not allowed and for one whose origin is (rules L15 to L19).
-	own, plain, cross []headerLine
-	// ownOrigin tells that the author stated Access-Control-Allow-Origin, which wins (rule L18).
-	ownOrigin bool
+	// lines are those of every answer, cross those that a request of an allowed origin gets in addition, where the answer
+	// depends on the origin (rules L15 to L19).
+	lines, cross []headerLine
+	// ownOrigin and ownExpose tell that the author stated Access-Control-Allow-Origin and -Expose-Headers, which win (rule
+	// L18).
+	ownOrigin, ownExpose bool
 	// headLength is the Content-Length that the author stated, for a HEAD request that the mock answers by itself (rule
 	// O3); nil otherwise.
 	headLength []string
@@ -98,27 +99,33 @@ func (d *draft) compile(s *settings) *answer {
 	if !bodyless(a.status) {
 		a.body = slices.Clip(d.body)
 	}
-	h := d.header(a)
-	a.own = linesOf(h)
+	h := d.header(a, s)
 	if !bodyless(a.status) {
 		a.headLength = d.ownLength()
 	}
-	a.ownOrigin = holdsHeader(h, headerAllowOrigin)
+	a.ownOrigin, a.ownExpose = holdsHeader(h, headerAllowOrigin), holdsHeader(h, headerExpose)
 	for name, lines := range h {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
 		a.secret = a.secret || isSecretHeader(canonical)
 		a.browser = a.browser || canonical == headerSetCookie || canonical == headerClearSiteData
 		a.nameless = a.nameless || len(lines) == 0
 	}
-	plain := maps.Clone(h)
-	s.origins.decorate(plain, nil)
-	s.origins.decorate(h, anyOrigin())
-	a.plain, a.cross = linesOf(plain), linesOf(h)
+	s.origins.decorate(h, nil)
+	a.lines = s.common.linesOf(h)
+	if !s.origins.open && !s.origins.off {
+		cross := maps.Clone(h)
+		s.origins.decorate(cross, anyOrigin())
+		maps.DeleteFunc(cross, func(name string, _ []string) bool {
+			_, always := h[name]
+			return always || name == headerAllowOrigin
+		})
+		a.cross = s.common.linesOf(cross)
+	}
 	return a
 }
 
 // header builds the header map: the author's headers, the framing, and what keeps net/http from adding its own.
-func (d *draft) header(a *answer) http.Header {
+func (d *draft) header(a *answer, s *settings) http.Header {
 	h := make(http.Header, len(d.headers)+4)
 	for _, own := range d.headers {
 		switch canonical := textproto.CanonicalMIMEHeaderKey(own.Name); {
@@ -134,7 +141,7 @@ func (d *draft) header(a *answer) http.Header {
 			}
 		}
 	}
-	d.frame(h, a)
+	d.frame(h, a, s)
 	if d.decision != "" {
 		h[headerDecision] = []string{d.decision}
 	}
@@ -142,12 +149,12 @@ func (d *draft) header(a *answer) http.Header {
 }
 
 // frame adds length and type (rules O2 to O5).
-func (d *draft) frame(h http.Header, a *answer) {
+func (d *draft) frame(h http.Header, a *answer, s *settings) {
 	_, typed := h[headerContentType]
 	if !typed {
 		h[headerContentType] = nil
 		if len(d.body) > 0 && (len(a.body) > 0 || a.status == http.StatusNotModified) {
-			h[headerContentType] = []string{d.defaultType()}
+			h[headerContentType] = s.common.typeOf(d.kind)
 		}
 	}
 	switch {
@@ -172,11 +179,37 @@ func (d *draft) frameNotModified(h http.Header) {
 	}
 }
 
-func (d *draft) defaultType() string {
-	if d.kind == mockbase.BodyJSON {
-		return "application/json"
+// commonLines are header lines that most answers have; they are shared, so that ten thousand mocks keep few of them.
+type commonLines struct {
+	json, text, star, expose []string
+}
+
+func newCommonLines() commonLines {
+	return commonLines{
+		json: []string{"application/json"}, text: []string{"text/plain; charset=utf-8"},
+		star: anyOrigin(), expose: []string{headerDate + ", " + headerDecision},
 	}
-	return "text/plain; charset=utf-8"
+}
+
+// typeOf is the default type of a body (rule O5).
+func (l *commonLines) typeOf(kind mockbase.BodyKind) []string {
+	if kind == mockbase.BodyJSON {
+		return l.json
+	}
+	return l.text
+}
+
+// share returns the common lines that say the same, or the lines themselves.
+func (l *commonLines) share(lines []string) []string {
+	if len(lines) != 1 {
+		return slices.Clip(lines)
+	}
+	for _, common := range [...][]string{l.expose, l.star} {
+		if common[0] == lines[0] {
+			return common
+		}
+	}
+	return lines[:1:1]
 }
 
 // ownLength is the author's Content-Length; one that is no number is dropped, as it would break the framing.
@@ -191,12 +224,12 @@ func (d *draft) ownLength() []string {
 	return nil
 }
 
-// linesOf returns a header map as a list, which is faster to copy, in an order that does not change.
-func linesOf(h http.Header) []headerLine {
+// linesOf returns a header map as a list, which is faster to copy. What is appended to a line does not reach other
+// answers.
+func (l *commonLines) linesOf(h http.Header) []headerLine {
 	lines := make([]headerLine, 0, len(h))
-	for _, key := range slices.Sorted(maps.Keys(h)) {
-		// What is appended to a line must not reach other answers.
-		lines = append(lines, headerLine{key: key, lines: slices.Clip(h[key])})
+	for key, values := range h {
+		lines = append(lines, headerLine{key: key, lines: l.share(values)})
 	}
 	return lines
 }

@@ -21,6 +21,8 @@ type failure struct {
 	detail string
 	// close ends the connection, as the rest of the request is not read.
 	close bool
+	// challenge is the WWW-Authenticate header of a 401.
+	challenge string
 }
 
 func targetTooLong(limit int64) *failure {
@@ -40,7 +42,8 @@ func noProject(slug string) *failure {
 func tokenNeeded() *failure {
 	return &failure{
 		status: http.StatusUnauthorized, code: mockbase.CodeUnauthenticated, title: "Token needed",
-		detail: "The mocks of this project answer only with a valid Mockbase-Token.",
+		challenge: `Mockbase-Token realm="mocks"`,
+		detail:    "The mocks of this project answer only with a valid Mockbase-Token.",
 	}
 }
 
@@ -112,6 +115,9 @@ func (c *call) refuse(f *failure) {
 	h := http.Header{}
 	if f.close {
 		h[headerConnection] = []string{"close"}
+	}
+	if f.challenge != "" {
+		h["WWW-Authenticate"] = []string{f.challenge}
 	}
 	c.reply(f.status, h, encodeProblem(&problem{
 		Type: problemType(f.code), Title: f.title, Status: f.status, Detail: f.detail, Instance: c.id(), Code: f.code,

@@ -93,7 +93,7 @@ func (p *program) plant() {
 	p.index.finish()
 }
 
-// compileRoute compiles one mock; it returns nil when its path cannot be read. Pointers are relative to the mock.
+// compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. Pointers are relative to the mock.
 func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) *route {
 	parsed, err := mockbase.ParsePath(m.Request.Path)
 	if err != nil {
@@ -117,9 +117,11 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	r.guarded = r.guards.any()
 	r.precedence = precedence(m.Priority, r.pattern)
 	r.rank, r.headRank = ranksOf(m.Request.Methods)
-	if len(m.Responses) > 0 {
-		r.respond(c, s, &m.Responses[0])
+	if len(m.Responses) == 0 {
+		faults.Append(mockbase.FieldError{Pointer: "#/response", Code: mockbase.FieldRequired, Detail: "a mock needs a response"})
+		return nil
 	}
+	r.respond(c, s, &m.Responses[0])
 	return r
 }
 

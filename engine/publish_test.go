@@ -165,6 +165,10 @@ func TestASnapshotThatDoesNotCompileChangesNothing(t *testing.T) {
 		"path": {
 			Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 2}, Mocks: []*mockbase.Mock{textMock("a", "/a/{x", "bad")},
 		},
+		"no response": {
+			Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 2},
+			Mocks:   []*mockbase.Mock{{Name: "a", Request: mockbase.RequestMatcher{Methods: []string{http.MethodGet}, Path: "/a"}}},
+		},
 		"origin": {Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 2, Config: mockbase.Config{
 			Settings: mockbase.Settings{CORS: mockbase.CORS{Origins: []string{"nonsense"}}},
 		}}},

@@ -142,8 +142,8 @@ func TestY11_a_project_with_tokens_refuses_everyone_yet(t *testing.T) {
 	if err := e.Publish(&mockbase.Snapshot{Project: project, Mocks: []*mockbase.Mock{textMock("a", "/a", "a")}}); err != nil {
 		t.Fatal(err)
 	}
-	if w := get(e, "/m/shop/a"); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "unauthenticated") {
-		t.Errorf("%d %s", w.Code, w.Body)
+	if w := get(e, "/m/shop/a"); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "unauthenticated") || w.Header()["WWW-Authenticate"] == nil { //nolint:staticcheck // the registered spelling
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 	if x := recorded.last(t, 1); x.AnsweredBy != mockbase.AnsweredByError {
 		t.Errorf("by %s", x.AnsweredBy)

@@ -7,6 +7,7 @@ import (
 // settings are a project's options in the form in which requests need them.
 type settings struct {
 	pathRules
+	common          commonLines
 	slash           mockbase.TrailingSlash
 	strictMethods   bool
 	origins         originRules
@@ -24,6 +25,7 @@ type settings struct {
 func (e *Engine) compileSettings(c *mockbase.Config) (*settings, error) {
 	given := &c.Settings
 	s := &settings{
+		common:          newCommonLines(),
 		pathRules:       pathRules{ignoreCase: given.IgnorePathCase, mergeEmpty: given.MergeEmptySegments},
 		slash:           given.TrailingSlash,
 		strictMethods:   given.StrictMethods,

@@ -18,34 +18,24 @@ func (c *call) write(r *route) {
 
 // lay puts the headers of an answer in place, with those for the request's origin.
 func (c *call) lay(h http.Header, a *answer) {
-	s := c.program.settings
-	switch {
-	case len(h) > 0:
+	beside := len(h) > 0
+	copyLines(h, a.lines)
+	if c.allowed != nil {
+		copyLines(h, a.cross)
+		if !a.ownOrigin {
+			h[headerAllowOrigin] = c.allowed
+		}
+	}
+	if beside && !a.ownExpose && len(h[headerExpose]) > 0 {
 		// The shield has left headers of its own, which must be exposed too.
-		copyLines(h, a.own)
-		s.origins.decorate(h, c.allowed)
-	case s.origins.open:
-		copyLines(h, a.plain)
-	default:
-		c.copyForOrigin(h, a)
+		delete(h, headerExpose)
+		h[headerExpose] = []string{c.program.settings.origins.exposed(h)}
 	}
 }
 
 func copyLines(h http.Header, lines []headerLine) {
 	for i := range lines {
 		h[lines[i].key] = lines[i].lines
-	}
-}
-
-// copyForOrigin sets the headers of an answer that depends on the request's origin.
-func (c *call) copyForOrigin(h http.Header, a *answer) {
-	if c.allowed == nil {
-		copyLines(h, a.plain)
-		return
-	}
-	copyLines(h, a.cross)
-	if !a.ownOrigin {
-		h[headerAllowOrigin] = c.allowed
 	}
 }
 
