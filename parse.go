@@ -12,7 +12,7 @@ type ParseLimits struct {
 	Bytes int
 	// Depth is the most objects and lists inside one another, by default 100.
 	Depth int
-	// Values is the most values of a text, by default 2,000,000. Each costs about a hundred bytes of memory.
+	// Values is the most values of a text, by default 1,000,000. Each costs about a hundred bytes of memory.
 	Values int
 	// Aliases is the most YAML aliases that are expanded, by default 100. An expansion also counts towards Bytes and
 	// Values.
@@ -27,7 +27,7 @@ func (l ParseLimits) withDefaults() ParseLimits {
 	}
 	fallback(&l.Bytes, 32<<20)
 	fallback(&l.Depth, 100)
-	fallback(&l.Values, 2_000_000)
+	fallback(&l.Values, 1_000_000)
 	fallback(&l.Aliases, 100)
 	return l
 }
