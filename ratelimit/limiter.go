@@ -129,7 +129,7 @@ func (l *Limiter) ask(ctx context.Context, r *Request) (Decision, error) {
 		}
 		return d, nil
 	}
-	if invalid := r.Key.Validate(); invalid != nil {
+	if invalid := r.Validate(); invalid != nil {
 		return Decision{}, invalid
 	}
 	l.health.failed(l.clock.read(), err)
@@ -140,7 +140,7 @@ func (l *Limiter) ask(ctx context.Context, r *Request) (Decision, error) {
 func (l *Limiter) degrade(ctx context.Context, r *Request) Decision {
 	switch l.mode {
 	case FailClosed:
-		return Decision{Limit: r.Policy.Limit, RetryAfter: l.retry, Degraded: Closed, Policy: r.Policy}
+		return Decision{Limit: r.Policy.Capacity(), RetryAfter: l.retry, Degraded: Closed, Policy: r.Policy}
 	case FailMemory:
 		if d, err := l.fallback.Take(ctx, *r); err == nil {
 			d.Degraded = Memory
@@ -148,7 +148,56 @@ func (l *Limiter) degrade(ctx context.Context, r *Request) Decision {
 		}
 	default:
 	}
-	return Decision{Allowed: true, Limit: r.Policy.Limit, Remaining: r.Policy.Limit, Degraded: Open, Policy: r.Policy}
+	capacity := r.Policy.Capacity()
+	return Decision{Allowed: true, Limit: capacity, Remaining: capacity, Degraded: Open, Policy: r.Policy}
+}
+
+// Release gives back the place that a check took, to the store that gave it (rule RL41): the caller hands in the request
+// and its decision. A check that was denied, or decided without a store, took none. The error is the store's.
+func (l *Limiter) Release(ctx context.Context, r Request, d Decision) error {
+	if s := l.holder(&d); s != nil {
+		if err := s.Release(ctx, r.Key, r.Policy, r.Lease); err != nil {
+			return fmt.Errorf("release lease: %w", err)
+		}
+	}
+	return nil
+}
+
+// Renew makes the lease of a check live one window from now, in the store that gave it; the caller hands in the request
+// and its decision. It returns false if the lease lapsed. A check that was decided without a store has nothing to lose:
+// true. The error is the store's.
+func (l *Limiter) Renew(ctx context.Context, r Request, d Decision) (bool, error) {
+	s := l.holder(&d)
+	if s == nil {
+		return d.Allowed, nil
+	}
+	renewed, err := s.Renew(ctx, r.Key, r.Policy, r.Lease)
+	if err != nil {
+		return false, fmt.Errorf("renew lease: %w", err)
+	}
+	return renewed, nil
+}
+
+// holder returns the store that holds the place of a decision, or nil.
+func (l *Limiter) holder(d *Decision) Store {
+	switch {
+	case !d.Allowed || d.Skipped:
+		return nil
+	case d.Degraded == None:
+		return l.store
+	case d.Degraded == Memory:
+		return l.fallback
+	default:
+		return nil
+	}
+}
+
+// Serves returns an error that wraps ErrConfig if the policy is wrong or one of the limiter's stores refuses its checks.
+func (l *Limiter) Serves(p *Policy) error {
+	if err := Serves(l.store, p); err != nil || l.fallback == nil {
+		return err
+	}
+	return Serves(l.fallback, p)
 }
 
 // Now returns the instant at which the limiter judges a check without one: its clock, without small steps back (rule

@@ -131,7 +131,8 @@ func TestRL9_misuse_is_an_error_in_every_mode(t *testing.T) {
 		}{
 			"no policy":          {ratelimit.Request{Key: key, Cost: 1}, ratelimit.ErrConfig},
 			"negative cost":      {ratelimit.Request{Key: key, Policy: clock(1, time.Minute), Cost: -1}, ratelimit.ErrCost},
-			"not served yet":     {ratelimit.Request{Key: key, Policy: &ratelimit.Policy{Algorithm: ratelimit.GCRA, Limit: 1, Window: time.Minute}, Cost: 1}, ratelimit.ErrConfig},
+			"no such algorithm":  {ratelimit.Request{Key: key, Policy: &ratelimit.Policy{Algorithm: "dice", Limit: 1, Window: time.Minute}, Cost: 1}, ratelimit.ErrConfig},
+			"no lease":           {ratelimit.Request{Key: key, Policy: &ratelimit.Policy{Algorithm: ratelimit.Concurrency, Limit: 1, Window: time.Minute}, Cost: 1}, ratelimit.ErrConfig},
 			"no namespace":       {ratelimit.Request{Policy: clock(1, time.Minute), Cost: 1}, ratelimit.ErrConfig},
 			"namespace of a key": {ratelimit.Request{Key: ratelimit.Key{Namespace: "a:b"}, Policy: clock(1, time.Minute), Cost: 1}, ratelimit.ErrConfig},
 		} {

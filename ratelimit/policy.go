@@ -10,8 +10,10 @@ import (
 // Algorithm is a law of counting. The empty one is FixedWindow.
 type Algorithm string
 
-// The algorithms that rule strings and definitions may name. FixedWindow is served; the others are refused by
-// [Policy.Validate] until they are.
+// The algorithms. FixedWindow counts to the limit in each window. SlidingWindow counts over a window that ends now, taking
+// what is known of the window before for evenly spread, and may admit up to twice the limit less one within a window.
+// SlidingLog remembers each admission and is exact. TokenBucket, LeakyBucket and GCRA are one law, seen from three sides:
+// a bucket of Burst units that recovers by Limit in each Window. Concurrency counts what is in flight.
 const (
 	FixedWindow   Algorithm = "fixed_window"
 	SlidingWindow Algorithm = "sliding_window"
@@ -38,16 +40,21 @@ const (
 	MaxLimit  int64         = 1<<53 - 1
 	MinWindow time.Duration = time.Millisecond
 	MaxWindow time.Duration = 3653 * 24 * time.Hour
+	// MaxRemembered is the largest limit of SlidingLog and Concurrency, which remember each unit.
+	MaxRemembered int64 = 1_000_000
 )
+
+// maxSliding bounds the product of limit and window in milliseconds of SlidingWindow.
+const maxSliding int64 = 1 << 52
 
 // Policy is an algorithm and its numbers. The zero Policy is valid and means no limit (rule RL3).
 type Policy struct {
 	// Name matches [a-z0-9][a-z0-9_-]{0,63}, or is empty where nobody asks for it.
 	Name      string
 	Algorithm Algorithm
-	// Limit is the number of units per Window; 0 is no limit.
+	// Limit is the number of units per Window, and of Concurrency the number at one time; 0 is no limit.
 	Limit int64
-	// Window is whole milliseconds from MinWindow to MaxWindow.
+	// Window is whole milliseconds from MinWindow to MaxWindow. Of Concurrency it is the life of a lease.
 	Window time.Duration
 	// Burst is the capacity of the meters (token bucket, leaky bucket, GCRA); 0 is Limit.
 	Burst int64
@@ -57,11 +64,10 @@ type Policy struct {
 
 // The codes of a [Fault]; they are the codes of field errors in the mock format.
 const (
-	FaultRange     = "range"
-	FaultEnum      = "enum"
-	FaultPattern   = "pattern"
-	FaultConflict  = "conflict"
-	FaultNotServed = "not_served"
+	FaultRange    = "range"
+	FaultEnum     = "enum"
+	FaultPattern  = "pattern"
+	FaultConflict = "conflict"
 )
 
 // Fault is one thing that is wrong with a policy.
@@ -98,19 +104,23 @@ func (e *PolicyError) Error() string {
 func (*PolicyError) Unwrap() error { return ErrConfig }
 
 // Validate reports every fault of the policy as one *[PolicyError] (rule RL4), or nil. A policy that is valid cannot
-// overflow later. An algorithm that is known but not served yet is a fault with the code FaultNotServed.
+// overflow later.
 func (p *Policy) Validate() error {
 	var faults []Fault
 	if p.Name != "" && !ValidName(p.Name) {
 		faults = append(faults, Fault{"name", FaultPattern, fmt.Sprintf("%q does not match [a-z0-9][a-z0-9_-]{0,63}", p.Name)})
 	}
 	faults = p.algorithmFaults(faults)
-	if p.Limit < 0 || p.Limit > MaxLimit {
-		faults = append(faults, Fault{"limit", FaultRange, fmt.Sprintf("%d is not in 0…%d", p.Limit, MaxLimit)})
+	if p.Limit < 0 || p.Limit > p.maxLimit() {
+		faults = append(faults, Fault{"limit", FaultRange, fmt.Sprintf("%d is not in 0…%d", p.Limit, p.maxLimit())})
 	}
 	faults = p.windowFaults(faults)
 	faults = p.burstFaults(faults)
 	faults = p.alignFaults(faults)
+	if len(faults) == 0 && !p.usable() {
+		faults = append(faults, Fault{"window", FaultRange, fmt.Sprintf("%s with these numbers is too fine to count exactly: "+
+			"pick a rounder or shorter window, a smaller limit or burst, or fixed_window", p.Window)})
+	}
 	return p.report(faults)
 }
 
@@ -139,10 +149,8 @@ func (p *Policy) report(faults []Fault) error {
 
 func (p *Policy) algorithmFaults(faults []Fault) []Fault {
 	switch p.Algorithm {
-	case "", FixedWindow:
+	case "", FixedWindow, SlidingWindow, SlidingLog, TokenBucket, LeakyBucket, GCRA, Concurrency:
 		return faults
-	case SlidingWindow, SlidingLog, TokenBucket, LeakyBucket, GCRA, Concurrency:
-		return append(faults, Fault{"algorithm", FaultNotServed, fmt.Sprintf("%q is not served yet; fixed_window is", p.Algorithm)})
 	default:
 		return append(faults, Fault{"algorithm", FaultEnum, fmt.Sprintf("%q is not an algorithm; fixed_window is", p.Algorithm)})
 	}
@@ -193,10 +201,43 @@ func ValidName(name string) bool {
 // clockAligned says whether the windows of the policy lie on the clock.
 func (p *Policy) clockAligned() bool { return p.Align != AlignFirstRequest }
 
-// usable says whether Step can judge by the policy: the algorithm is served and the numbers are in their bounds. It is
-// the part of Validate that each check can afford.
+// Capacity returns the largest cost that the policy can ever hold, which is also the largest Remaining: the burst of the
+// meters, and the limit of all others.
+func (p *Policy) Capacity() int64 {
+	if p.Burst > 0 && p.Algorithm.hasBurst() {
+		return p.Burst
+	}
+	return p.Limit
+}
+
+func (p *Policy) maxLimit() int64 {
+	if p.Algorithm == SlidingLog || p.Algorithm == Concurrency {
+		return MaxRemembered
+	}
+	return MaxLimit
+}
+
+// usable says whether Step can judge by the policy. It is the part of Validate that each check can afford.
 func (p *Policy) usable() bool {
-	served := p.Algorithm == "" || p.Algorithm == FixedWindow
-	return served && p.Limit >= 0 && p.Limit <= MaxLimit &&
-		(p.Limit == 0 || p.Window >= MinWindow && p.Window <= MaxWindow)
+	if p.Limit < 0 || p.Limit > MaxLimit || p.Limit > 0 && (p.Window < MinWindow || p.Window > MaxWindow) {
+		return false
+	}
+	if p.Algorithm.hasAlign() {
+		return p.Burst == 0 && (p.Align == "" || p.Align == AlignClock || p.Align == AlignFirstRequest)
+	}
+	return p.Align == "" && p.Window%time.Millisecond == 0 && p.countable()
+}
+
+// countable says whether the numbers keep the bounds of the algorithm's arithmetic.
+func (p *Policy) countable() bool {
+	switch p.Algorithm {
+	case SlidingWindow:
+		return p.Burst == 0 && below(p.Limit, int64(p.Window/time.Millisecond), maxSliding)
+	case SlidingLog, Concurrency:
+		return p.Burst == 0 && p.Limit <= MaxRemembered
+	case TokenBucket, LeakyBucket, GCRA:
+		return p.Burst >= 0 && p.Burst <= MaxLimit && (p.Limit == 0 || p.holdsMeter())
+	default:
+		return false
+	}
 }

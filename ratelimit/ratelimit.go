@@ -1,7 +1,6 @@
 package ratelimit
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,8 +41,20 @@ type Request struct {
 	Cost int64
 	// Now is the instant of the check; the zero time is the store's clock.
 	Now time.Time
-	// Lease names the holder of a place of a Concurrency policy.
+	// Lease names the holder of a place of a Concurrency policy. Other policies do not look at it.
 	Lease string
+}
+
+// Validate returns an error that wraps ErrConfig if no store can judge the request: the namespace is impossible, or a
+// place is asked for without a lease.
+func (r *Request) Validate() error {
+	if err := r.Key.Validate(); err != nil {
+		return err
+	}
+	if r.Lease == "" && r.Cost > 0 && r.Policy != nil && r.Policy.Algorithm == Concurrency {
+		return fmt.Errorf("check %q: a place needs a lease: %w", r.Policy.Name, ErrConfig)
+	}
+	return nil
 }
 
 // Degradation says how a check was decided without its store.
@@ -91,7 +102,8 @@ type Decision struct {
 	Allowed bool
 	// Skipped says that the policy has no limit, so that nothing was counted (rule RL3).
 	Skipped bool
-	Limit   int64
+	// Limit is the largest Remaining: the policy's limit, or the burst of a meter.
+	Limit int64
 	// Remaining is what is left after the check, between 0 and Limit (rule RL8).
 	Remaining int64
 	// Reset is the smallest wait until Remaining equals Limit; 0 when it does.
@@ -177,19 +189,3 @@ func (e *RuleError) Error() string {
 
 // Unwrap returns ErrConfig.
 func (*RuleError) Unwrap() error { return ErrConfig }
-
-// Store keeps the states of counters and judges by [Step]. Its methods are safe for concurrent use. A nil policy, one
-// that [Policy.Validate] refuses and an impossible namespace are ErrConfig, a negative cost is ErrCost; every other
-// error means that the store did not decide.
-type Store interface {
-	// Take asks for r.Cost units and counts them as the policy's algorithm says.
-	Take(ctx context.Context, r Request) (Decision, error)
-	// Release gives back the place that a lease of a Concurrency policy holds. Other policies hold no leases, and
-	// nothing happens.
-	Release(ctx context.Context, k Key, p *Policy, lease string) error
-	// Renew makes a lease of a Concurrency policy live one window from now; false says that it lapsed, or that the
-	// policy holds no leases.
-	Renew(ctx context.Context, k Key, p *Policy, lease string) (bool, error)
-	// Reset forgets the state of the key under the policy.
-	Reset(ctx context.Context, k Key, p *Policy) error
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"time"
+	"unsafe"
 )
 
 const (
@@ -15,15 +16,18 @@ const (
 )
 
 // State is what a policy remembers of a key. The zero State means that nothing happened yet (rule RL2). States are
-// values: Step returns a new one and leaves the given one as it was.
+// values: Step returns a new one and leaves the given one as it was. Two states are equal if they are the same one.
 type State struct {
 	kind stateKind
-	// window is the length in ticks that the counts belong to.
+	// window is the length in ticks that the counts belong to; of a meter it is the number of parts of a unit.
 	window int64
-	// start is the tick at which the newest window begins.
+	// start is the tick at which the newest window begins; of a meter it is the instant of its level.
 	start int64
-	// count is what the newest window counted, previous what the window before it did (windows on the clock only).
+	// count is what the newest window counted, previous what the window before it did (windows on the clock and sliding
+	// ones only). Of a meter they are the level, and the parts that drain in a tick.
 	count, previous int64
+	// history is what grows with the number of checks: a log or leases. States of other kinds have none.
+	history *history
 }
 
 // stateKind tells whose state it is, and a state from none.
@@ -33,33 +37,98 @@ const (
 	stateNone stateKind = iota
 	stateClock
 	stateFirst
+	stateSliding
+	stateLog
+	stateMeter
+	stateLeases
 )
+
+// history is the part of a state that takes room of its own.
+type history struct {
+	log    stamps
+	leases leases
+}
 
 // IsZero says that nothing happened yet.
 func (s *State) IsZero() bool { return s.kind == stateNone }
 
-// Step judges one check and returns the state after it. It is pure: it has no clock, no randomness and no shared
-// memory, and panics for no input (rule RL1). A cost below zero, a nil policy and one that [Policy.Validate] would
-// refuse are denied for ever, and the state stays.
-func Step(p *Policy, s State, now time.Time, cost int64) (State, Decision) {
-	d, settled, err := Settle(p, cost)
-	if err != nil {
-		return s, Decision{RetryAfter: Never, Policy: p}
+// Clone returns a state that shares nothing with this one, for a store whose checks change states in place.
+func (s *State) Clone() State {
+	c := *s
+	if s.history != nil {
+		c.history = &history{log: s.history.log.clone(), leases: s.history.leases.clone()}
 	}
-	if !settled {
-		Judge(p, &s, now, cost, &d)
-	}
-	return s, d
+	return c
 }
 
-// Judge is Step for a store that owns the state: it changes the state in place and fills the decision, and copies
-// neither. It may only be called for checks that [Settle] does not decide.
-func Judge(p *Policy, s *State, now time.Time, cost int64, d *Decision) {
-	if p.clockAligned() {
-		judgeClock(p, s, ticks(now), cost, d)
-		return
+// Bytes returns an estimate of the memory that the state takes besides its own fields: that of a log or of leases.
+func (s *State) Bytes() int64 {
+	if s.history == nil {
+		return 0
 	}
-	judgeFirst(p, s, ticks(now), cost, d)
+	return historyBytes + int64(len(s.history.log.ring))*stampBytes + s.history.leases.bytes()
+}
+
+const (
+	historyBytes = int64(unsafe.Sizeof(history{}))
+	stampBytes   = int64(unsafe.Sizeof(stamp{}))
+)
+
+// remember makes this a state with a history, and returns that.
+func (s *State) remember(kind stateKind, window int64) *history {
+	h := s.history
+	if h == nil {
+		h = &history{}
+	}
+	*s = State{kind: kind, window: window, history: h}
+	return h
+}
+
+// Step judges one check and returns the state after it. It is pure: it has no clock, no randomness and no shared
+// memory, and panics for no input (rule RL1). A cost below zero, a nil policy and one that [Policy.Validate] would
+// refuse are denied for ever, and the state stays. So are the checks of Concurrency, which need a lease: [Judge] knows
+// them.
+func Step(p *Policy, s State, now time.Time, cost int64) (State, Decision) {
+	d, settled, err := Settle(p, cost)
+	if err != nil || !settled && p.Algorithm == Concurrency {
+		return s, Decision{RetryAfter: Never, Policy: p}
+	}
+	if settled {
+		return s, d
+	}
+	r := Request{Policy: p, Cost: cost, Now: now}
+	after := s
+	if p.Algorithm == SlidingLog && cost > 0 {
+		after = s.Clone()
+	}
+	Judge(&r, &after, &d)
+	if !d.Allowed && p.Algorithm == SlidingLog {
+		return s, d
+	}
+	return after, d
+}
+
+// Judge is Step for a store that owns the state, and for leases: it changes the state in place and fills the decision,
+// and copies neither. A denied check and a peek change nothing, but for the window on the clock, which counts denied
+// checks. It may only be called for requests with an instant that [Request.Validate] accepts and that [Settle] does not
+// decide.
+func Judge(r *Request, s *State, d *Decision) {
+	switch r.Policy.Algorithm {
+	case SlidingWindow:
+		judgeSliding(r, s, d)
+	case SlidingLog:
+		judgeLog(r, s, d)
+	case TokenBucket, LeakyBucket, GCRA:
+		judgeMeter(r, s, d)
+	case Concurrency:
+		judgeLease(r, s, d)
+	default:
+		if r.Policy.clockAligned() {
+			judgeClock(r, s, d)
+			return
+		}
+		judgeFirst(r, s, d)
+	}
 }
 
 // Settle decides the checks that need no state, so that no store is asked: a policy without limit allows everything
@@ -76,106 +145,11 @@ func Settle(p *Policy, cost int64) (d Decision, settled bool, err error) {
 		return Decision{}, false, fmt.Errorf("check: %w", p.Validate())
 	case p.Limit == 0:
 		return Decision{Allowed: true, Skipped: true, Policy: p}, true, nil
-	case cost > p.Limit:
-		return Decision{Limit: p.Limit, RetryAfter: Never, Policy: p}, true, nil
+	case cost > p.Capacity():
+		return Decision{Limit: p.Capacity(), RetryAfter: Never, Policy: p}, true, nil
 	default:
 		return Decision{}, false, nil
 	}
-}
-
-// judgeClock is the fixed window on the clock. It counts first and judges then, so that a denied check is counted too
-// (rules RL22 to RL24).
-func judgeClock(p *Policy, s *State, now, cost int64, d *Decision) {
-	window := p.windowTicks()
-	start := floor(now, window)
-	rest := start + window - now
-	if cost == 0 {
-		clockDecision(p, s.countAt(start, window), 0, rest, d)
-		return
-	}
-	if s.kind != stateClock || s.window != window {
-		*s = State{kind: stateClock, window: window, start: start}
-	}
-	count := &s.count
-	switch start - s.start {
-	case 0:
-	case -window: // The clock went back into the window before the newest (rule RL16).
-		count = &s.previous
-	case window:
-		s.start, s.count, s.previous = start, 0, s.count
-	default:
-		s.start, s.count, s.previous = start, 0, 0
-	}
-	*count = add(*count, cost)
-	clockDecision(p, *count, cost, rest, d)
-}
-
-// countAt returns what the state counted in the window that begins at start.
-func (s *State) countAt(start, window int64) int64 {
-	switch {
-	case s.kind != stateClock || s.window != window:
-		return 0
-	case s.start == start:
-		return s.count
-	case s.start == start+window:
-		return s.previous
-	default:
-		return 0
-	}
-}
-
-// Counted returns the decision of a fixed window on the clock whose counter reads count after a check of the given cost
-// was added to it. Stores that count by themselves decide with it (rule RL23). A count that would have overflowed is
-// given as the largest int64, which denies.
-func Counted(p *Policy, count, cost int64, now time.Time) Decision {
-	var d Decision
-	clockDecision(p, count, cost, windowStart(p, now)+p.windowTicks()-ticks(now), &d)
-	return d
-}
-
-// clockDecision judges a counter of the window that ends in rest ticks.
-func clockDecision(p *Policy, count, cost, rest int64, d *Decision) {
-	*d = Decision{Allowed: true, Limit: p.Limit, Remaining: max(0, p.Limit-count), Policy: p}
-	if count > 0 {
-		d.Reset = duration(rest)
-		d.Next = d.Reset
-	}
-	if cost > 0 && count > p.Limit {
-		d.Allowed, d.RetryAfter = false, d.Reset
-	}
-}
-
-// judgeFirst is the fixed window that the first counted check opens. It judges first and counts then, so that only what
-// was admitted is counted (rule RL27).
-func judgeFirst(p *Policy, s *State, now, cost int64, d *Decision) {
-	window := p.windowTicks()
-	start, count := now, int64(0)
-	if s.opened(now, window) {
-		start, count = s.start, s.count
-	}
-	*d = Decision{Policy: p, Limit: p.Limit}
-	// The count may stand above the limit, if that was lowered since.
-	if d.Allowed = cost == 0 || count <= p.Limit-cost; d.Allowed {
-		count += cost
-	}
-	d.Remaining = max(0, p.Limit-count)
-	if count > 0 {
-		d.Reset = duration(start + window - now)
-		d.Next = d.Reset
-	}
-	if !d.Allowed {
-		d.RetryAfter = d.Reset
-		return
-	}
-	if cost > 0 {
-		*s = State{kind: stateFirst, window: window, start: start, count: count}
-	}
-}
-
-// opened says whether the state holds a window that a check at this instant belongs to: it has not ended, and the
-// instant is not older than its start by more than the horizon (rule RL16).
-func (s *State) opened(now, window int64) bool {
-	return s.kind == stateFirst && s.window == window && now < s.start+window && now >= s.start-window
 }
 
 // windowStart returns the tick at which the clock-aligned window that holds now begins.
@@ -219,4 +193,7 @@ func add(count, cost int64) int64 {
 	return count + cost
 }
 
-func duration(t int64) time.Duration { return time.Duration(t) * time.Microsecond }
+// duration returns ticks as a duration. A wait of more than 292 years is one of 292 years.
+func duration(t int64) time.Duration {
+	return time.Duration(min(t, math.MaxInt64/int64(time.Microsecond))) * time.Microsecond
+}

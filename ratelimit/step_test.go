@@ -27,6 +27,9 @@ func first(limit int64, window time.Duration) *ratelimit.Policy {
 func TestRL136_Step_gives_every_published_vector(t *testing.T) {
 	t.Parallel()
 	for _, v := range storetest.Published(t).Vectors {
+		if v.Policy().Algorithm == ratelimit.Concurrency {
+			continue // Judged by leases: see below.
+		}
 		states := map[string]ratelimit.State{}
 		for i, r := range v.Requests("engine") {
 			state, d := ratelimit.Step(r.Policy, states[r.Key.Identifier], r.Now, r.Cost)
@@ -35,6 +38,38 @@ func TestRL136_Step_gives_every_published_vector(t *testing.T) {
 				t.Errorf("%v, step %d:\n got %+v\nwant %+v", &v, i, got, v.Steps[i].Expect)
 			}
 		}
+	}
+}
+
+func TestRL136_Judge_gives_every_published_vector_of_leases(t *testing.T) {
+	t.Parallel()
+	judged := 0
+	for _, v := range storetest.Published(t).Vectors {
+		if v.Policy().Algorithm != ratelimit.Concurrency {
+			continue
+		}
+		var state ratelimit.State
+		for i, r := range v.Requests("engine") {
+			switch v.Steps[i].Op {
+			case "release":
+				state.Release(r.Lease)
+				r.Cost = 0
+			case "renew":
+				if !state.Renew(&r) {
+					t.Errorf("%v, step %d: no lease to renew", &v, i)
+				}
+				r.Cost = 0
+			}
+			var d ratelimit.Decision
+			ratelimit.Judge(&r, &state, &d)
+			if got := storetest.Expected(d); got != v.Steps[i].Expect {
+				t.Errorf("%v, step %d:\n got %+v\nwant %+v", &v, i, got, v.Steps[i].Expect)
+			}
+			judged++
+		}
+	}
+	if judged == 0 {
+		t.Error("no vector was judged")
 	}
 }
 
@@ -173,7 +208,11 @@ func TestRL1_Step_refuses_what_it_cannot_judge(t *testing.T) {
 		"negative window":   {Limit: 1, Window: -time.Minute},
 		"short window":      {Limit: 1, Window: time.Microsecond},
 		"long window":       {Limit: 1, Window: math.MaxInt64},
-		"not served yet":    {Algorithm: ratelimit.TokenBucket, Limit: 1, Window: time.Minute},
+		"another's align":   {Algorithm: ratelimit.TokenBucket, Limit: 1, Window: time.Minute, Align: ratelimit.AlignClock},
+		"another's burst":   {Algorithm: ratelimit.SlidingWindow, Limit: 1, Window: time.Minute, Burst: 1},
+		"too fine a meter":  {Algorithm: ratelimit.GCRA, Limit: 7, Window: ratelimit.MaxWindow, Burst: 1_000_000},
+		"too fine a window": {Algorithm: ratelimit.SlidingWindow, Limit: 1 << 52, Window: time.Millisecond},
+		"too long a log":    {Algorithm: ratelimit.SlidingLog, Limit: ratelimit.MaxRemembered + 1, Window: time.Minute},
 		"unknown algorithm": {Algorithm: "dice", Limit: 1, Window: time.Minute},
 	} {
 		state, d := ratelimit.Step(p, ratelimit.State{}, at(0), 1)
@@ -314,7 +353,16 @@ func TestRL4_validate_reports_all_faults(t *testing.T) {
 		{"a window of a part of a millisecond", ratelimit.Policy{Limit: 1, Window: 1500 * time.Microsecond}, []string{"window range"}},
 		{"a window too long", ratelimit.Policy{Limit: 1, Window: ratelimit.MaxWindow + time.Millisecond}, []string{"window range"}},
 		{"a burst without a meter", ratelimit.Policy{Limit: 1, Window: time.Minute, Burst: 1}, []string{"burst conflict"}},
-		{"an algorithm not served yet", ratelimit.Policy{Algorithm: ratelimit.GCRA, Limit: 1, Window: time.Minute, Burst: 3}, []string{"algorithm not_served"}},
+		{"a meter", ratelimit.Policy{Algorithm: ratelimit.GCRA, Limit: 1, Window: time.Minute, Burst: 3}, nil},
+		{"a meter of a bad burst", ratelimit.Policy{Algorithm: ratelimit.TokenBucket, Limit: 1, Window: time.Minute, Burst: -1}, []string{"burst range"}},
+		{"the finest meter", ratelimit.Policy{Algorithm: ratelimit.LeakyBucket, Limit: 1, Window: time.Millisecond, Burst: (1<<53 - 1) / 1000}, nil},
+		{"too fine a meter", ratelimit.Policy{Algorithm: ratelimit.LeakyBucket, Limit: 1, Window: time.Millisecond, Burst: 1<<53/1000 + 1}, []string{"window range"}},
+		{"a large round meter", ratelimit.Policy{Algorithm: ratelimit.GCRA, Limit: 1 << 50, Window: 1 << 10 * time.Millisecond, Burst: 1 << 40}, nil},
+		{"the largest sliding window", ratelimit.Policy{Algorithm: ratelimit.SlidingWindow, Limit: (1<<52 - 1) / 60_000, Window: time.Minute}, nil},
+		{"too large a sliding window", ratelimit.Policy{Algorithm: ratelimit.SlidingWindow, Limit: 1<<52/60_000 + 1, Window: time.Minute}, []string{"window range"}},
+		{"the longest log", ratelimit.Policy{Algorithm: ratelimit.SlidingLog, Limit: ratelimit.MaxRemembered, Window: ratelimit.MaxWindow}, nil},
+		{"too long a log", ratelimit.Policy{Algorithm: ratelimit.SlidingLog, Limit: ratelimit.MaxRemembered + 1, Window: time.Minute}, []string{"limit range"}},
+		{"too many places", ratelimit.Policy{Algorithm: ratelimit.Concurrency, Limit: ratelimit.MaxRemembered + 1, Window: time.Minute}, []string{"limit range"}},
 		{
 			"everything",
 			ratelimit.Policy{Name: "A b", Algorithm: "dice", Limit: -1, Window: -1, Burst: -1, Align: "left"},
@@ -323,7 +371,7 @@ func TestRL4_validate_reports_all_faults(t *testing.T) {
 		{
 			"too much",
 			ratelimit.Policy{Name: strings.Repeat("a", 65), Algorithm: ratelimit.SlidingLog, Limit: 1 << 53, Burst: 1 << 53, Align: ratelimit.AlignClock},
-			[]string{"name pattern", "algorithm not_served", "limit range", "window range", "burst range", "burst conflict", "align conflict"},
+			[]string{"name pattern", "limit range", "window range", "burst range", "burst conflict", "align conflict"},
 		},
 	} {
 		err := c.p.Validate()

@@ -172,7 +172,7 @@ func (o *Options) validatePolicies() []error {
 	names := make(map[string]bool, len(o.Policies))
 	for i := range o.Policies {
 		p := &o.Policies[i]
-		if err := p.ValidateShield(); err != nil {
+		if err := o.policyFault(p); err != nil {
 			faults = append(faults, err)
 		}
 		if names[p.Name] {
@@ -181,6 +181,20 @@ func (o *Options) validatePolicies() []error {
 		names[p.Name] = true
 	}
 	return faults
+}
+
+// policyFault returns what is wrong with a policy, or why this guard or its stores cannot serve it.
+func (o *Options) policyFault(p *ratelimit.Policy) error {
+	if err := p.ValidateShield(); err != nil {
+		return err //nolint:wrapcheck // It names the policy.
+	}
+	if p.Algorithm == ratelimit.Concurrency {
+		return fmt.Errorf("policy %q: concurrency is not served here, since a guard gives no place back: %w", p.Name, ratelimit.ErrConfig)
+	}
+	if o.Limiter == nil {
+		return nil
+	}
+	return o.Limiter.Serves(p) //nolint:wrapcheck // It names the policy.
 }
 
 // Middleware puts the guard before a handler. Limit fields that the handler sets itself are kept.
@@ -241,7 +255,7 @@ func (g *Guard) judge(r *http.Request) verdict {
 			Key: ratelimit.Key{Namespace: p.Name, Identifier: v.identifier}, Policy: p, Cost: 1, Now: v.now,
 		})
 		if err != nil { // Only misuse, which New has ruled out; limits must never take the server down.
-			d = ratelimit.Decision{Allowed: true, Limit: p.Limit, Remaining: p.Limit, Degraded: ratelimit.Open, Policy: p}
+			d = ratelimit.Decision{Allowed: true, Limit: p.Capacity(), Remaining: p.Capacity(), Degraded: ratelimit.Open, Policy: p}
 		}
 		if !d.Allowed {
 			v.Decision = d

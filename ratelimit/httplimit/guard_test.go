@@ -383,7 +383,7 @@ func TestRL118_options_that_cannot_be_are_refused(t *testing.T) {
 		"no policy":                      func(o *httplimit.Options) { o.Policies = nil },
 		"a policy without a name":        func(o *httplimit.Options) { o.Policies[0].Name = "" },
 		"RL4 a window of half a second":  func(o *httplimit.Options) { o.Policies[0].Window = 500 * time.Millisecond },
-		"an algorithm not served yet":    func(o *httplimit.Options) { o.Policies[0].Algorithm = ratelimit.GCRA },
+		"places that nobody gives back":  func(o *httplimit.Options) { o.Policies[0].Algorithm = ratelimit.Concurrency },
 		"two policies of one name":       func(o *httplimit.Options) { o.Policies = append(o.Policies, o.Policies[0]) },
 		"a key not served yet":           func(o *httplimit.Options) { o.Key = "header:X-Team" },
 		"draft and split":                dialects(httplimit.DialectDraft, httplimit.DialectSplit),

@@ -1,11 +1,13 @@
-// Package memstore keeps limiter state in process memory: sharded, bounded, without an allocation per check.
+// Package memstore keeps limiter state in process memory: sharded, bounded, without an allocation per check but for logs
+// that grow.
 //
 // # Bounds
 //
 // A store holds at most Options.MaxKeys counters and Options.MaxBytes bytes, shared out evenly over its shards. A
 // counter that is new when its shard is full takes the place of another one: of an expired one if the next 64 entries of
 // the sweep hold one, else of the one unused for longest, and of an exhausted one only when nothing else is left. A flood
-// of new keys therefore cannot buy an attacker a fresh quota. Evictions are counted.
+// of new keys therefore cannot buy an attacker a fresh quota. Logs and leases are charged for the room they take, and
+// when one grows others make room for it. Evictions are counted.
 //
 // # Expiry
 //
@@ -19,7 +21,6 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -65,7 +66,11 @@ type Store struct {
 	evictions atomic.Int64
 }
 
-var _ ratelimit.Store = (*Store)(nil)
+var (
+	_ ratelimit.OrderedStore = (*Store)(nil)
+	_ ratelimit.AtomicStore  = (*Store)(nil)
+	_ ratelimit.SessionStore = (*Store)(nil)
+)
 
 // New makes an empty store. Negative bounds are ratelimit.ErrConfig.
 func New(o Options) (*Store, error) {
@@ -107,28 +112,64 @@ func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decisi
 	if settled || err != nil {
 		return d, err
 	}
-	now := r.Now
+	at := s.instant(&r.Now)
+	k := keyOf(&r.Key, r.Policy)
+	hash := s.hash(&k)
+	err = s.shardOf(hash).take(hash, &k, &r, at, &d)
+	return d, err
+}
+
+// instant fills in the instant of a check that gives none, and returns the real time by which counters expire, in
+// nanoseconds of the store's life.
+func (s *Store) instant(given *time.Time) int64 {
+	now := *given
 	if !s.monotonic || !monotonic(now) {
 		now = s.clock()
 	}
-	if r.Now.IsZero() {
-		r.Now = now
+	if given.IsZero() {
+		*given = now
 	}
-	k := keyOf(&r.Key, r.Policy)
-	hash := s.hash(&k)
-	err = s.shardOf(hash).take(hash, &k, &r, int64(now.Sub(s.born)), &d)
-	return d, err
+	return int64(now.Sub(s.born))
 }
 
 // monotonic says whether an instant has a monotonic reading, which only the machine's own clock gives.
 func monotonic(t time.Time) bool { return t != t.Round(0) }
 
-// Release does nothing: fixed windows hold no leases.
-func (*Store) Release(context.Context, ratelimit.Key, *ratelimit.Policy, string) error { return nil }
+// Release gives back the place that a lease holds (rule RL40).
+func (s *Store) Release(_ context.Context, k ratelimit.Key, p *ratelimit.Policy, lease string) error {
+	counted, err := leaseKey(&k, p)
+	if err == nil && p.Algorithm == ratelimit.Concurrency {
+		hash := s.hash(&counted)
+		s.shardOf(hash).releaseLease(hash, &counted, lease)
+	}
+	return err
+}
 
-// Renew returns false: fixed windows hold no leases.
-func (*Store) Renew(context.Context, ratelimit.Key, *ratelimit.Policy, string) (bool, error) {
-	return false, nil
+// Renew makes a lease live one window from now, by the store's clock (rule RL40).
+func (s *Store) Renew(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy, lease string) (bool, error) {
+	return s.RenewAt(ctx, k, p, lease, time.Time{})
+}
+
+// RenewAt is Renew at an instant.
+func (s *Store) RenewAt(_ context.Context, k ratelimit.Key, p *ratelimit.Policy, lease string, now time.Time) (bool, error) {
+	counted, err := leaseKey(&k, p)
+	if err != nil || p.Algorithm != ratelimit.Concurrency {
+		return false, err
+	}
+	at := s.instant(&now)
+	hash := s.hash(&counted)
+	return s.shardOf(hash).renewLease(hash, &counted, &ratelimit.Request{Policy: p, Lease: lease, Now: now}, at), nil
+}
+
+// leaseKey returns the key of a lease, and refuses what Take would refuse.
+func leaseKey(k *ratelimit.Key, p *ratelimit.Policy) (key, error) {
+	if _, _, err := ratelimit.Settle(p, 0); err != nil {
+		return key{}, err
+	}
+	if err := k.Validate(); err != nil {
+		return key{}, err
+	}
+	return keyOf(k, p), nil
 }
 
 // Reset forgets the state of the key under the policy.
@@ -177,82 +218,3 @@ func (s *Store) Bytes() int64 {
 
 // Evictions returns how many counters that had not expired made room for others.
 func (s *Store) Evictions() int64 { return s.evictions.Load() }
-
-// Snapshot is a copy of the counters of one namespace.
-type Snapshot struct {
-	namespace string
-	counters  []counter
-}
-
-// counter is one counter outside its shard.
-type counter struct {
-	key       key
-	hash      uint64
-	state     ratelimit.State
-	expires   int64
-	exhausted bool
-}
-
-// Snapshot copies the counters of a namespace, for example to look ahead without consuming (rule RL46).
-func (s *Store) Snapshot(namespace string) *Snapshot {
-	snapshot := &Snapshot{namespace: namespace}
-	for i := range s.shards {
-		snapshot.counters = s.shards[i].copyTo(snapshot.counters, namespace)
-	}
-	return snapshot
-}
-
-// Restore puts the counters of the snapshot's namespace back to what they were; those that came since are forgotten. A
-// snapshot belongs to the store that made it.
-func (s *Store) Restore(snapshot *Snapshot) {
-	for i := range s.shards {
-		s.shards[i].removeWhere(func(k key) bool { return k.namespace == snapshot.namespace })
-	}
-	for i := range snapshot.counters {
-		c := &snapshot.counters[i]
-		s.shardOf(c.hash).put(c)
-	}
-}
-
-// key names one counter of the store. The kind keeps policies of different algorithms apart, as the tail of a written
-// key does.
-type key struct {
-	namespace, identifier string
-	kind                  kind
-}
-
-// kind is the kind of state that a policy keeps.
-type kind uint8
-
-const (
-	kindClock kind = iota
-	kindFirst
-)
-
-func keyOf(k *ratelimit.Key, p *ratelimit.Policy) key {
-	counted := key{namespace: k.Namespace, identifier: k.Identifier}
-	if len(k.Identifier) > longIdentifier || strings.HasPrefix(k.Identifier, "h_") {
-		counted.identifier = ratelimit.KeyIdentifier(k.Identifier)
-	}
-	if p.Align == ratelimit.AlignFirstRequest {
-		counted.kind = kindFirst
-	}
-	return counted
-}
-
-func (k key) hasPrefix(prefix string) bool {
-	rest, ok := strings.CutPrefix(prefix, k.namespace)
-	if !ok {
-		return strings.HasPrefix(k.namespace, prefix)
-	}
-	return rest == "" || rest[0] == ':' && strings.HasPrefix(k.identifier, rest[1:])
-}
-
-// hash mixes the hashes of both names, so that neither one identifier in many namespaces nor the reverse crowds a shard.
-func (s *Store) hash(k *key) uint64 {
-	const spread = 0x9e3779b97f4a7c15
-	return maphash.String(s.seed, k.identifier) ^ (maphash.String(s.seed, k.namespace)+uint64(k.kind))*spread
-}
-
-// shardOf takes the upper bits of the hash, since its table looks at the lower ones.
-func (s *Store) shardOf(hash uint64) *shard { return &s.shards[hash>>shardShift%uint64(len(s.shards))] }

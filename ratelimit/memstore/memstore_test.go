@@ -71,7 +71,7 @@ func TestRL137_the_memory_store_keeps_the_contract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) ratelimit.Store {
 		t.Helper()
 		return newStore(t, memstore.Options{})
-	})
+	}, storetest.Algorithms()...)
 }
 
 func TestRL137_a_store_of_one_shard_keeps_the_contract(t *testing.T) {
@@ -83,7 +83,7 @@ func TestRL137_a_store_of_one_shard_keeps_the_contract(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
-	})
+	}, storetest.Algorithms()...)
 }
 
 func TestRL137_counters_in_one_chain_keep_the_contract(t *testing.T) {
@@ -95,7 +95,7 @@ func TestRL137_counters_in_one_chain_keep_the_contract(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
-	})
+	}, storetest.Algorithms()...)
 }
 
 func TestRL42_shards_are_a_power_of_two_for_the_processors(t *testing.T) {

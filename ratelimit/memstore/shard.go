@@ -42,8 +42,8 @@ type entry struct {
 	used bool
 }
 
-// list is a doubly linked list of entries from the most recently used to the least.
-type list struct{ newest, oldest ref }
+// useList is a doubly linked list of entries from the most recently used to the least.
+type useList struct{ newest, oldest ref }
 
 // shard is a part of the store under one lock.
 type shard struct {
@@ -58,7 +58,7 @@ type shard struct {
 	keys   int
 	bytes  int64
 	// fresh and exhausted order the entries by use; exhausted ones are evicted last.
-	fresh, exhausted list
+	fresh, exhausted useList
 	cursor           ref
 	checks           int
 	maxKeys          int
@@ -93,12 +93,20 @@ func (h *shard) find(hash uint64, k *key) ref {
 func (h *shard) take(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.judge(hash, k, r, at, d)
+}
+
+// judge is take for who holds the lock.
+func (h *shard) judge(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
 	found := h.find(hash, k)
 	if found == 0 {
-		return h.takeNew(hash, k, r, at, d)
+		return h.judgeNew(hash, k, r, at, d)
+	}
+	if k.kind.grows() {
+		return h.judgeGrowing(found, r, at, d)
 	}
 	e := h.at(found)
-	ratelimit.Judge(r.Policy, &e.state, r.Now, r.Cost, d)
+	ratelimit.Judge(r, &e.state, d)
 	e.expires = expiry(r.Policy, d, at)
 	h.touch(found, d)
 	if h.checks++; h.checks%sweepEvery == 0 {
@@ -107,20 +115,89 @@ func (h *shard) take(hash uint64, k *key, r *ratelimit.Request, at int64, d *rat
 	return nil
 }
 
-// takeNew judges the first request of a key. Only a namespace that is possible ever gets an entry, so that it is looked
+// judgeGrowing judges a request whose state may take more memory afterwards. Others make room for it.
+func (h *shard) judgeGrowing(r ref, request *ratelimit.Request, at int64, d *ratelimit.Decision) error {
+	if err := request.Validate(); err != nil {
+		return err
+	}
+	e := h.at(r)
+	before := e.state.Bytes()
+	ratelimit.Judge(request, &e.state, d)
+	e.expires = max(e.expires, expiry(request.Policy, d, at))
+	h.touch(r, d)
+	h.sweep(at, 1)
+	h.grow(r, before, at)
+	return nil
+}
+
+// grow charges an entry for what its state takes more than before, and frees others while there is no room for it.
+func (h *shard) grow(r ref, before, at int64) {
+	h.bytes += h.at(r).state.Bytes() - before
+	for h.keys > 1 && h.bytes > h.maxBytes {
+		h.makeRoom(at, r)
+	}
+}
+
+// judgeNew judges the first request of a key. Only a namespace that is possible ever gets an entry, so that it is looked
 // at once.
-func (h *shard) takeNew(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
-	if err := r.Key.Validate(); err != nil {
+func (h *shard) judgeNew(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
+	if err := r.Validate(); err != nil {
 		return err
 	}
 	c := counter{key: *k, hash: hash}
-	ratelimit.Judge(r.Policy, &c.state, r.Now, r.Cost, d)
+	ratelimit.Judge(r, &c.state, d)
 	if !c.state.IsZero() {
 		c.expires, c.exhausted = expiry(r.Policy, d, at), d.Remaining == 0
 		h.sweep(at, sweepNew)
 		h.insert(&c, at)
 	}
 	return nil
+}
+
+// look judges the request as judge would, and changes nothing.
+func (h *shard) look(hash uint64, k *key, r *ratelimit.Request, d *ratelimit.Decision) {
+	var state ratelimit.State
+	if found := h.find(hash, k); found != 0 {
+		state = h.at(found).state
+	}
+	peek := *r
+	peek.Cost = 0
+	ratelimit.Judge(&peek, &state, d)
+	if r.Cost <= d.Remaining || k.kind == kindLeases && (d.Remaining > 0 || state.Holds(r)) {
+		return
+	}
+	// It is denied, and denied checks change nothing but the count of a window on the clock, here that of a copy.
+	ratelimit.Judge(r, &state, d)
+}
+
+func (h *shard) releaseLease(hash uint64, k *key, lease string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.find(hash, k); r != 0 {
+		e := h.at(r)
+		before := e.state.Bytes()
+		if e.state.Release(lease) {
+			h.bytes += e.state.Bytes() - before
+			h.touch(r, &ratelimit.Decision{Remaining: 1})
+		}
+	}
+}
+
+func (h *shard) renewLease(hash uint64, k *key, r *ratelimit.Request, at int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	found := h.find(hash, k)
+	if found == 0 {
+		return false
+	}
+	e := h.at(found)
+	before := e.state.Bytes()
+	if !e.state.Renew(r) {
+		return false
+	}
+	e.expires = max(e.expires, at+int64(r.Policy.Window))
+	h.grow(found, before, at)
+	return true
 }
 
 // expiry returns when a counter may go. It lives for a window after its last check, as a key of a shared store does
@@ -140,7 +217,7 @@ func (h *shard) touch(r ref, d *ratelimit.Decision) {
 	h.link(r, e)
 }
 
-func (h *shard) listOf(e *entry) *list {
+func (h *shard) listOf(e *entry) *useList {
 	if e.exhausted {
 		return &h.exhausted
 	}
@@ -174,9 +251,9 @@ func (h *shard) unlink(e *entry) {
 
 // insert adds a counter that is not in the shard and makes room for it first.
 func (h *shard) insert(c *counter, at int64) {
-	size := c.key.bytes()
+	size := c.bytes()
 	for h.keys > 0 && (h.keys >= h.maxKeys || h.bytes+size > h.maxBytes) {
-		h.makeRoom(at)
+		h.makeRoom(at, 0)
 	}
 	r := h.allocate()
 	e := h.at(r)
@@ -188,14 +265,18 @@ func (h *shard) insert(c *counter, at int64) {
 	h.link(r, e)
 }
 
-// makeRoom frees an expired entry if the sweep finds one, else the least recently used one, exhausted ones last.
-func (h *shard) makeRoom(at int64) {
+// makeRoom frees an expired entry if the sweep finds one, else the least recently used one, exhausted ones last. It spares
+// one entry, which is the newest of its list, and of which there must be another.
+func (h *shard) makeRoom(at int64, spared ref) {
 	if h.sweep(at, sweepFull) > 0 {
 		return
 	}
-	victim := h.fresh.oldest
-	if victim == 0 || h.exhausted.oldest != 0 && h.at(h.exhausted.oldest).expires <= at {
-		victim = h.exhausted.oldest
+	victim, last := h.fresh.oldest, h.exhausted.oldest
+	if victim == spared {
+		victim = 0
+	}
+	if last != 0 && last != spared && (victim == 0 || h.at(last).expires <= at) {
+		victim = last
 	}
 	if h.at(victim).expires > at {
 		h.evictions.Add(1)
@@ -240,7 +321,7 @@ func (h *shard) release(r ref) {
 	}
 	*link = e.twin
 	h.keys--
-	h.bytes -= e.key.bytes()
+	h.bytes -= e.bytes()
 	*e = entry{older: h.free}
 	h.free = r
 }
@@ -276,10 +357,12 @@ func (h *shard) copyTo(counters []counter, namespace string) []counter {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	// From the oldest to the newest, so that putting them back keeps the order of use.
-	for _, l := range []list{h.exhausted, h.fresh} {
+	for _, l := range []useList{h.exhausted, h.fresh} {
 		for r := l.oldest; r != 0; r = h.at(r).newer {
 			if e := h.at(r); e.key.namespace == namespace {
-				counters = append(counters, e.counter)
+				c := e.counter
+				c.state = e.state.Clone()
+				counters = append(counters, c)
 			}
 		}
 	}
@@ -292,7 +375,11 @@ func (h *shard) put(c *counter) {
 	if r := h.find(c.hash, &c.key); r != 0 {
 		h.release(r)
 	}
-	h.insert(c, 0)
+	copied := *c
+	copied.state = c.state.Clone() // The snapshot may be restored again.
+	h.insert(&copied, 0)
 }
 
-func (k key) bytes() int64 { return entryBytes + int64(len(k.namespace)+len(k.identifier)) }
+func (c *counter) bytes() int64 {
+	return entryBytes + int64(len(c.key.namespace)+len(c.key.identifier)) + c.state.Bytes()
+}

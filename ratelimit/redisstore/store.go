@@ -54,7 +54,7 @@ type Store struct {
 	keepers sync.WaitGroup
 }
 
-var _ ratelimit.Store = (*Store)(nil)
+var _ ratelimit.SelectiveStore = (*Store)(nil)
 
 // New makes a store. It waits for nobody: a Redis that is away is found out in the background, and meanwhile checks fail
 // as they do in any outage. Options that cannot work are reported in one error that wraps ratelimit.ErrConfig.
@@ -107,6 +107,9 @@ func (s *Store) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decisi
 	if settled || err != nil {
 		return d, err //nolint:wrapcheck // Settle says what is wrong.
 	}
+	if err := s.Serves(r.Policy); err != nil {
+		return ratelimit.Decision{}, err
+	}
 	if !ratelimit.ValidNamespace(r.Key.Namespace) {
 		return ratelimit.Decision{}, r.Key.Validate() //nolint:wrapcheck // Validate says what is wrong.
 	}
@@ -124,6 +127,14 @@ func (s *Store) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decisi
 	return s.takeClock(ctx, r)
 }
 
+// Serves refuses every algorithm but the fixed window.
+func (*Store) Serves(p *ratelimit.Policy) error {
+	if p.Algorithm == "" || p.Algorithm == ratelimit.FixedWindow {
+		return nil
+	}
+	return fmt.Errorf("redis store: algorithm %q is not served; fixed_window is: %w", p.Algorithm, ratelimit.ErrConfig)
+}
+
 // Release does nothing: fixed windows hold no leases.
 func (*Store) Release(context.Context, ratelimit.Key, *ratelimit.Policy, string) error { return nil }
 
@@ -137,6 +148,9 @@ func (*Store) Renew(context.Context, ratelimit.Key, *ratelimit.Policy, string) (
 func (s *Store) Reset(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy) error {
 	if _, _, err := ratelimit.Settle(p, 0); err != nil {
 		return err //nolint:wrapcheck // Settle says what is wrong.
+	}
+	if err := s.Serves(p); err != nil {
+		return err
 	}
 	if err := k.Validate(); err != nil {
 		return err //nolint:wrapcheck // Validate says what is wrong.

@@ -61,7 +61,10 @@ type VectorStep struct {
 	// Key tells several identifiers of one vector apart.
 	Key string `json:"key"`
 	// Cost is nil where the check costs 1.
-	Cost   *int64      `json:"cost"`
+	Cost *int64 `json:"cost"`
+	// Op is what is done with the lease: acquire, which "" means too, renew or release.
+	Op     string      `json:"op"`
+	Lease  string      `json:"lease"`
 	Expect Expectation `json:"expect"`
 }
 
@@ -141,6 +144,7 @@ func (v *Vector) Requests(namespace string) []ratelimit.Request {
 			Policy: policy,
 			Cost:   cost,
 			Now:    time.UnixMilli(v.StartMs + step.AtMs),
+			Lease:  step.Lease,
 		})
 	}
 	return requests

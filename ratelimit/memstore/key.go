@@ -1,0 +1,76 @@
+package memstore
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/mockbase/mockbase/ratelimit"
+)
+
+// key names one counter of the store. The kind keeps policies of different algorithms apart, as the tail of a written
+// key does.
+type key struct {
+	namespace, identifier string
+	kind                  kind
+}
+
+// kind is the kind of state that a policy keeps.
+type kind uint8
+
+const (
+	kindClock kind = iota
+	kindFirst
+	kindSliding
+	kindLog
+	kindMeter
+	kindLeases
+)
+
+// grows says whether the state of a counter may take more memory from check to check.
+func (k kind) grows() bool { return k == kindLog || k == kindLeases }
+
+func keyOf(k *ratelimit.Key, p *ratelimit.Policy) key {
+	counted := key{namespace: k.Namespace, identifier: k.Identifier}
+	if len(k.Identifier) > longIdentifier || strings.HasPrefix(k.Identifier, "h_") {
+		counted.identifier = ratelimit.KeyIdentifier(k.Identifier)
+	}
+	counted.kind = kindOf(p)
+	return counted
+}
+
+func kindOf(p *ratelimit.Policy) kind {
+	switch p.Algorithm {
+	case ratelimit.SlidingWindow:
+		return kindSliding
+	case ratelimit.SlidingLog:
+		return kindLog
+	case ratelimit.TokenBucket, ratelimit.LeakyBucket, ratelimit.GCRA:
+		return kindMeter
+	case ratelimit.Concurrency:
+		return kindLeases
+	default:
+		if p.Align == ratelimit.AlignFirstRequest {
+			return kindFirst
+		}
+		return kindClock
+	}
+}
+
+func (k key) hasPrefix(prefix string) bool {
+	rest, ok := strings.CutPrefix(prefix, k.namespace)
+	if !ok {
+		return strings.HasPrefix(k.namespace, prefix)
+	}
+	return rest == "" || rest[0] == ':' && strings.HasPrefix(k.identifier, rest[1:])
+}
+
+// hash mixes the hashes of both names, so that neither one identifier in many namespaces nor the reverse crowds a shard.
+func (s *Store) hash(k *key) uint64 {
+	const spread = 0x9e3779b97f4a7c15
+	return maphash.String(s.seed, k.identifier) ^ (maphash.String(s.seed, k.namespace)+uint64(k.kind))*spread
+}
+
+// shardOf takes the upper bits of the hash, since its table looks at the lower ones.
+func (s *Store) shardOf(hash uint64) *shard { return &s.shards[s.indexOf(hash)] }
+
+func (s *Store) indexOf(hash uint64) int { return int(hash >> shardShift % uint64(len(s.shards))) }

@@ -1,0 +1,139 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mockbase/mockbase/ratelimit"
+)
+
+// fewRequests is the number of requests that TakeAll judges without an allocation.
+const fewRequests = 8
+
+// TakeInOrder judges the requests in order and stops after the first denial (rule RL14).
+func (s *Store) TakeInOrder(ctx context.Context, requests []ratelimit.Request, decisions []ratelimit.Decision) (int, error) {
+	if err := fitting(requests, decisions); err != nil {
+		return 0, err
+	}
+	for i := range requests {
+		d, err := s.Take(ctx, requests[i])
+		if err != nil {
+			return i, err
+		}
+		decisions[i] = d
+		if !d.Allowed {
+			return i + 1, nil
+		}
+	}
+	return len(requests), nil
+}
+
+// TakeAll judges every request and counts them only if all are allowed (rule RL143). It holds the locks of all their
+// shards, so that nobody sees a part of it.
+func (s *Store) TakeAll(_ context.Context, requests []ratelimit.Request, decisions []ratelimit.Decision) error {
+	var room [fewRequests]charge
+	charges, err := s.charges(room[:0], requests, decisions)
+	if err != nil {
+		return err
+	}
+	var locks [fewRequests]int
+	held := s.lock(charges, locks[:0])
+	defer s.unlock(held)
+	all := true
+	for i := range charges {
+		c := &charges[i]
+		if !c.settled {
+			s.shardOf(c.hash).look(c.hash, &c.key, &c.request, &decisions[i])
+		}
+		all = all && decisions[i].Allowed
+	}
+	for i := range charges {
+		c := &charges[i]
+		if all && !c.settled && c.request.Cost > 0 {
+			if err := s.shardOf(c.hash).judge(c.hash, &c.key, &c.request, c.at, &decisions[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fitting(requests []ratelimit.Request, decisions []ratelimit.Decision) error {
+	if len(decisions) < len(requests) {
+		return fmt.Errorf("take several: %d requests and %d decisions: %w", len(requests), len(decisions), ratelimit.ErrConfig)
+	}
+	return nil
+}
+
+// charge is one request of several and the place of its counter.
+type charge struct {
+	request ratelimit.Request
+	key     key
+	hash    uint64
+	at      int64
+	// settled says that its decision needs no counter.
+	settled bool
+}
+
+// charges refuses requests that cannot be judged together, before any is, and fills in the decisions that need no state.
+func (s *Store) charges(charges []charge, requests []ratelimit.Request, decisions []ratelimit.Decision) ([]charge, error) {
+	if err := fitting(requests, decisions); err != nil {
+		return nil, err
+	}
+	now := s.clock() // One instant for all that give none.
+	for i := range requests {
+		c := charge{request: requests[i]}
+		if c.request.Now.IsZero() {
+			c.request.Now = now
+		}
+		var err error
+		if decisions[i], c.settled, err = ratelimit.Settle(c.request.Policy, c.request.Cost); err != nil {
+			return nil, err
+		}
+		if !c.settled {
+			if err := s.place(&c, charges); err != nil {
+				return nil, err
+			}
+		}
+		charges = append(charges, c)
+	}
+	return charges, nil
+}
+
+// place finds the counter of a charge. It must be no other's.
+func (s *Store) place(c *charge, others []charge) error {
+	if err := c.request.Validate(); err != nil {
+		return err
+	}
+	c.at = s.instant(&c.request.Now)
+	c.key = keyOf(&c.request.Key, c.request.Policy)
+	c.hash = s.hash(&c.key)
+	for i := range others {
+		if !others[i].settled && others[i].key == c.key {
+			return fmt.Errorf("take all: two requests share the counter of %q in %q: %w", c.key.identifier, c.key.namespace, ratelimit.ErrConfig)
+		}
+	}
+	return nil
+}
+
+// lock takes the locks of the shards in their order, each once, and returns which.
+func (s *Store) lock(charges []charge, held []int) []int {
+	for i := range charges {
+		if !charges[i].settled {
+			held = append(held, s.indexOf(charges[i].hash))
+		}
+	}
+	slices.Sort(held)
+	held = slices.Compact(held)
+	for _, i := range held {
+		s.shards[i].mu.Lock()
+	}
+	return held
+}
+
+func (s *Store) unlock(held []int) {
+	for _, i := range held {
+		s.shards[i].mu.Unlock()
+	}
+}
