@@ -28,7 +28,8 @@ type NamedLimit struct {
 }
 
 // LimitPolicy is the placement and the numbers of a simulated limit (mock format, section 6, rateLimit policy). A nil
-// member is not stated.
+// member is not stated, nor is an empty RetryAfter; other members hold the format's default when their author said
+// nothing. Align is empty for every algorithm but fixed_window.
 type LimitPolicy struct {
 	Algorithm    string
 	Limit        int64

@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
-// Response is one answer of a mock. At most one body is set, and at most one of Proxy, SSE and WebSocket.
+// Response is one answer of a mock. At most one body is set, and at most one of Proxy, SSE and WebSocket; those, and the
+// webhooks, hold the format's defaults where their author said nothing.
 type Response struct {
+	// Name is r1, r2 and so on by its place when its author gave none.
 	Name string
 	When *Condition
 	// Weight is the number text of the share in a weighted choice; "" is 1.

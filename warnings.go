@@ -97,7 +97,11 @@ func (r *Response) unrendered(pointer string) []FieldError {
 	}
 	for i := range r.Webhooks {
 		w := &r.Webhooks[i]
-		look("webhooks/"+strconv.Itoa(i), w.URL, string(w.Body.Bytes))
+		texts := []string{w.URL, string(w.Body.Bytes)}
+		for _, h := range w.Headers {
+			texts = append(texts, h.Values...)
+		}
+		look("webhooks/"+strconv.Itoa(i), texts...)
 	}
 	return list
 }

@@ -24,10 +24,11 @@ func TestWarningsNeverBlockAndNameTheirPlace(t *testing.T) {
     response:
       status: "{{ s }}"
       json: { a: "{{ b }}" }
-      webhooks: [{ url: "http://a.test", text: "{{ c }}" }]
+      webhooks: [{ url: "http://a.test", text: "{{ c }}" }, { url: "http://a.test", headers: { X: "{{ d }}" } }, { url: "http://a.test" }]
 `, "4:15: #/mocks/0/response/status: holds {{ and is sent as it stands: set template: true to render it [template_off]\n" +
 			"5:13: #/mocks/0/response/json: holds {{ and is sent as it stands: set template: true to render it [template_off]\n" +
-			"6:18: #/mocks/0/response/webhooks/0: holds {{ and is sent as it stands: set template: true to render it [template_off]\n"},
+			"6:18: #/mocks/0/response/webhooks/0: holds {{ and is sent as it stands: set template: true to render it [template_off]\n" +
+			"6:61: #/mocks/0/response/webhooks/1: holds {{ and is sent as it stands: set template: true to render it [template_off]\n"},
 		{"the default of the project counts", "defaults: { template: true }\nmocks: [{ request: GET /a, response: { text: '{{x}}' } }]\n", ""},
 		{"the response has the last word", "defaults: { template: true }\nmocks: [{ request: GET /a, response: { text: '{{x}}', template: false } }]\n", "" +
 			"2:46: #/mocks/0/response/text: holds {{ and is sent as it stands: set template: true to render it [template_off]\n"},
