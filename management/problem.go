@@ -113,13 +113,25 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	return &answer{status: status, mediaType: problemType, body: body}
 }
 
+// logFailure logs why a request was not answered. That a client went away is no news to anybody.
 func (s *Server) logFailure(r *http.Request, status int, err error) {
 	level := slog.LevelError
-	if status == http.StatusServiceUnavailable {
+	switch {
+	case errors.Is(err, context.Canceled):
+		level = slog.LevelDebug
+	case status == http.StatusServiceUnavailable:
 		level = slog.LevelWarn
 	}
 	s.log.LogAttrs(r.Context(), level, "request was not answered", slog.String(keyRequestID, RequestID(r.Context())),
-		slog.String("method", r.Method), slog.Int("status", status), slog.Any(keyError, err))
+		slog.String("method", r.Method), slog.Int("status", status), slog.Any(keyError, err), slog.Any("cause", cause(err)))
+}
+
+// cause is what a *mockbase.Error keeps from its reader, nil when it keeps nothing.
+func cause(err error) error {
+	if known, ok := errors.AsType[*mockbase.Error](err); ok {
+		return known.Err
+	}
+	return nil
 }
 
 func newProblem(r *http.Request, status int, known *mockbase.Error) problem {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http/httptest"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -36,7 +37,9 @@ type world struct {
 	users   map[string]*mockbase.User
 	// shop belongs to owner, other to stranger.
 	shop, other *mockbase.Project
-	tokens      map[string]string
+	// mu guards tokens: several requests may be made at once.
+	mu     sync.Mutex
+	tokens map[string]string
 }
 
 // The callers of a scenario. Admin is an administrator of the server, member has no role in any project, stranger owns
@@ -67,27 +70,35 @@ func newWorld(t *testing.T, changes ...func(*management.Options)) *world {
 	return w
 }
 
-// emptyWorld starts a world without users and projects.
+// emptyWorld starts a world without users and projects, in memory.
 func emptyWorld(t *testing.T, changes ...func(*management.Options)) *world {
+	t.Helper()
+	return worldIn(t, "", changes...)
+}
+
+// worldIn starts a world with what dir holds; an empty dir is memory.
+func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *world {
 	t.Helper()
 	w := &world{
 		t: t, clock: &watch{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, plane: &plane{}, log: &logged{},
 		users: map[string]*mockbase.User{}, tokens: map[string]string{},
 		hasher: auth.NewHasher(auth.HasherOptions{Parameters: auth.Parameters{Memory: 64, Passes: 1, Lanes: 1}}),
 	}
-	db, err := sqlite.Open(t.Context(), sqlite.Options{Clock: w.clock.Now})
+	file, keys := "", ""
+	if dir != "" {
+		file, keys = filepath.Join(dir, "mockbase.db"), filepath.Join(dir, "keys")
+	}
+	db, err := sqlite.Open(t.Context(), sqlite.Options{Clock: w.clock.Now, Path: file})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	w.people = &people{DB: db, roles: map[[2]string]mockbase.ProjectRole{}}
 	w.catalog = catalog.New(catalog.Options{Store: db, Plane: w.plane, Clock: w.clock.Now, Quotas: catalog.Quotas{MaxProjects: 8, MaxMocksPerProject: 200}})
 	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
-	if w.keys, err = auth.OpenKeyRing("", w.clock.Now); err != nil {
+	if err := w.catalog.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if w.keys, err = auth.OpenKeyRing(keys, w.clock.Now); err != nil {
 		t.Fatal(err)
 	}
 	o := management.Options{
@@ -105,8 +116,17 @@ func emptyWorld(t *testing.T, changes ...func(*management.Options)) *world {
 		t.Fatal(err)
 	}
 	w.server = httptest.NewServer(made)
-	t.Cleanup(w.server.Close)
+	t.Cleanup(w.stop)
 	return w
+}
+
+// stop ends the server and its store. It may be called again.
+func (w *world) stop() {
+	w.t.Helper()
+	w.server.Close()
+	if err := w.people.Close(); err != nil {
+		w.t.Error(err)
+	}
 }
 
 func (w *world) addUser(name string) *mockbase.User {
@@ -170,6 +190,8 @@ func (w *world) claims(name string) auth.Claims {
 // token is an access token of a user, the same one each time.
 func (w *world) token(name string) string {
 	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.tokens[name] == "" {
 		token, err := w.keys.Issue(w.claims(name))
 		if err != nil {
@@ -187,8 +209,10 @@ type people struct {
 	mu      sync.Mutex
 	roles   map[[2]string]mockbase.ProjectRole
 	lookups int
-	// fail is returned instead of a user.
-	fail error
+	// fails holds what a method returns instead of doing anything.
+	fails map[string]error
+	// beforeUserByID is called before a user is looked up by id.
+	beforeUserByID func()
 }
 
 var _ management.Accounts = (*people)(nil)
@@ -200,6 +224,9 @@ func (p *people) setRole(projectID, userID string, role mockbase.ProjectRole) {
 }
 
 func (p *people) ProjectRole(ctx context.Context, projectID, userID string) (mockbase.ProjectRole, error) {
+	if err := p.failing("ProjectRole"); err != nil {
+		return mockbase.RoleNone, err
+	}
 	p.mu.Lock()
 	p.lookups++
 	role, set := p.roles[[2]string{projectID, userID}]
@@ -211,6 +238,9 @@ func (p *people) ProjectRole(ctx context.Context, projectID, userID string) (moc
 }
 
 func (p *people) Memberships(ctx context.Context, userID string) (map[string]mockbase.ProjectRole, error) {
+	if err := p.failing("Memberships"); err != nil {
+		return nil, err
+	}
 	stored, err := p.DB.Memberships(ctx, userID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -223,19 +253,92 @@ func (p *people) Memberships(ctx context.Context, userID string) (map[string]moc
 }
 
 func (p *people) UserByID(ctx context.Context, id string) (*mockbase.User, error) {
-	p.mu.Lock()
-	fail := p.fail
-	p.mu.Unlock()
-	if fail != nil {
-		return nil, fail
+	if err := p.failing("UserByID"); err != nil {
+		return nil, err
+	}
+	if p.beforeUserByID != nil {
+		p.beforeUserByID()
 	}
 	return p.DB.UserByID(ctx, id)
 }
 
-func (p *people) failWith(err error) {
+func (p *people) UserByEmail(ctx context.Context, email string) (*mockbase.User, error) {
+	if err := p.failing("UserByEmail"); err != nil {
+		return nil, err
+	}
+	return p.DB.UserByEmail(ctx, email)
+}
+
+func (p *people) UpdateUser(ctx context.Context, u *mockbase.User) error {
+	if err := p.failing("UpdateUser"); err != nil {
+		return err
+	}
+	return p.DB.UpdateUser(ctx, u)
+}
+
+func (p *people) CreateFirstAdmin(ctx context.Context, u *mockbase.User) error {
+	if err := p.failing("CreateFirstAdmin"); err != nil {
+		return err
+	}
+	return p.DB.CreateFirstAdmin(ctx, u)
+}
+
+func (p *people) UserCount(ctx context.Context) (int, error) {
+	if err := p.failing("UserCount"); err != nil {
+		return 0, err
+	}
+	return p.DB.UserCount(ctx)
+}
+
+func (p *people) CreateSignIn(ctx context.Context, s *mockbase.SignIn) error {
+	if err := p.failing("CreateSignIn"); err != nil {
+		return err
+	}
+	return p.DB.CreateSignIn(ctx, s)
+}
+
+func (p *people) SignIn(ctx context.Context, id string) (*mockbase.SignIn, error) {
+	if err := p.failing("SignIn"); err != nil {
+		return nil, err
+	}
+	return p.DB.SignIn(ctx, id)
+}
+
+func (p *people) SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error) {
+	if err := p.failing("SignInByRefreshHash"); err != nil {
+		return nil, err
+	}
+	return p.DB.SignInByRefreshHash(ctx, hash)
+}
+
+func (p *people) RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (bool, error) {
+	if err := p.failing("RotateSignIn"); err != nil {
+		return false, err
+	}
+	return p.DB.RotateSignIn(ctx, id, from, to, now)
+}
+
+func (p *people) RevokeSignIn(ctx context.Context, id string, now time.Time) error {
+	if err := p.failing("RevokeSignIn"); err != nil {
+		return err
+	}
+	return p.DB.RevokeSignIn(ctx, id, now)
+}
+
+// failWith makes a method fail from now on; a nil error mends it.
+func (p *people) failWith(method string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.fail = err
+	if p.fails == nil {
+		p.fails = map[string]error{}
+	}
+	p.fails[method] = err
+}
+
+func (p *people) failing(method string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fails[method]
 }
 
 func (p *people) countLookups() int {

@@ -1,0 +1,224 @@
+package management_test
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management"
+)
+
+// bodied is a route that reads a body, with a body that it takes.
+type bodied struct {
+	method, path, as string
+	kinds            []string
+	good             string
+	// limit is the largest body in MiB.
+	limit int
+}
+
+// bodies lists every route that reads a body.
+func bodies() []bodied {
+	json, either, patches := []string{"application/json"}, []string{"application/json", "application/yaml"}, []string{"application/merge-patch+json"}
+	return []bodied{
+		{http.MethodPost, "/api/v1/auth/setup", guest, json, `{"code":"x","email":"a@example.com","password":"x"}`, 1},
+		{http.MethodPost, "/api/v1/auth/login", guest, json, `{"email":"a@example.com","password":"x"}`, 1},
+		{http.MethodPost, "/api/v1/projects", owner, json, `{"slug":"new","name":"New"}`, 1},
+		{http.MethodPatch, "/api/v1/projects/shop", owner, patches, `{"name":"New"}`, 1},
+		{http.MethodPost, mocksPath, owner, either, `{"request":"GET /x","response":{}}`, 16},
+		{http.MethodPut, mocksPath + "/hello", owner, either, `{"request":"GET /x","response":{}}`, 16},
+		{http.MethodPatch, mocksPath + "/hello", owner, patches, `{"priority":1}`, 1},
+		{http.MethodPut, definitionPath, owner, either, `{"mocks":[]}`, 32},
+	}
+}
+
+func inputWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.addMock(`{"name":"hello","request":"GET /hello","response":{}}`)
+	return w
+}
+
+func TestM8_every_route_with_a_body_is_in_the_table_of_this_test(t *testing.T) {
+	t.Parallel()
+	for _, r := range management.Routes() {
+		operation := document(t).Paths.Value(r.Path).GetOperation(r.Method)
+		path := at(r.Path, "shop", "hello")
+		listed := slices.ContainsFunc(bodies(), func(b bodied) bool { return b.method == r.Method && b.path == path })
+		if listed != (operation.RequestBody != nil) {
+			t.Errorf("%s %s: reads a body: %v, listed: %v", r.Method, r.Path, operation.RequestBody != nil, listed)
+		}
+		if !listed {
+			continue
+		}
+		for _, b := range bodies() {
+			if b.method != r.Method || b.path != path {
+				continue
+			}
+			for _, kind := range b.kinds {
+				if operation.RequestBody.Value.Content.Get(kind) == nil {
+					t.Errorf("%s %s: the API document knows no %s", r.Method, r.Path, kind)
+				}
+			}
+			if len(operation.RequestBody.Value.Content) != len(b.kinds) {
+				t.Errorf("%s %s: the API document knows more types than %v", r.Method, r.Path, b.kinds)
+			}
+		}
+	}
+}
+
+// TestM7_bodies: 415 before 413 before 400, at every route that reads a body, and nothing is changed by any of them.
+func TestM7_bodies_are_judged_alike_everywhere(t *testing.T) {
+	t.Parallel()
+	w := inputWorld(t)
+	before := w.send(call{method: http.MethodGet, path: definitionPath, as: owner}).body
+	for _, b := range bodies() {
+		large := strings.Repeat("x", b.limit<<20+1)
+		for name, c := range map[string]struct {
+			body, kind string
+			header     map[string]string
+			status     int
+			code       mockbase.Code
+		}{
+			"no type":                {body: b.good, kind: " ", status: 415, code: mockbase.CodeUnsupportedMediaType},
+			"another type":           {body: b.good, kind: "text/plain", status: 415, code: mockbase.CodeUnsupportedMediaType},
+			"a form":                 {body: b.good, kind: "application/x-www-form-urlencoded", status: 415, code: mockbase.CodeUnsupportedMediaType},
+			"another charset":        {body: b.good, kind: b.kinds[0] + "; charset=latin1", status: 415, code: mockbase.CodeUnsupportedMediaType},
+			"a broken type":          {body: b.good, kind: "application/", status: 415, code: mockbase.CodeUnsupportedMediaType},
+			"another type and large": {body: large, kind: "text/plain", status: 415, code: mockbase.CodeUnsupportedMediaType},
+			"another coding":         {body: b.good, header: map[string]string{"Content-Encoding": "deflate"}, status: 415, code: mockbase.CodeUnsupportedMediaType},
+			"large":                  {body: large, status: 413, code: mockbase.CodeBodyTooLarge},
+			"empty":                  {body: "", status: 400, code: mockbase.CodeMalformedBody},
+			"blank":                  {body: " \n", status: 400, code: mockbase.CodeMalformedBody},
+			"half":                   {body: b.good[:len(b.good)-1], status: 400, code: mockbase.CodeMalformedBody},
+			"two values":             {body: b.good + b.good, status: 400, code: mockbase.CodeMalformedBody},
+			"not UTF-8":              {body: "{\"\xff\":1}", status: 400, code: mockbase.CodeMalformedBody},
+			"10,000 arrays":          {body: strings.Repeat("[", 10_000), status: 400, code: mockbase.CodeMalformedBody},
+			"a list":                 {body: "[]", status: 422, code: mockbase.CodeValidationFailed},
+			"an unknown member":      {body: `{"unknwn":1}`, status: 422, code: mockbase.CodeValidationFailed},
+		} {
+			asked := call{method: b.method, path: b.path, as: b.as, body: c.body, kind: c.kind, header: c.header}
+			switch c.kind {
+			case "":
+				asked.kind = b.kinds[0]
+			case " ":
+				asked.kind = ""
+				asked.header = map[string]string{"Content-Type": ""}
+			}
+			got := w.send(asked)
+			if got.status != c.status || got.problem().Code != c.code {
+				t.Errorf("%s %s, %s: %d %.300s", b.method, b.path, name, got.status, got.body)
+			}
+			if c.status == http.StatusUnsupportedMediaType && name != "another coding" && got.header.Get("Accept")+got.header.Get("Accept-Patch") != strings.Join(b.kinds, ", ") {
+				t.Errorf("%s %s, %s: Accept %q, Accept-Patch %q", b.method, b.path, name, got.header.Get("Accept"), got.header.Get("Accept-Patch"))
+			}
+		}
+	}
+	if after := w.send(call{method: http.MethodGet, path: definitionPath, as: owner}).body; !bytes.Equal(before, after) {
+		t.Errorf("before %s\nafter %s", before, after)
+	}
+}
+
+// What is read is read with and without gzip, with and without a length, and with a charset.
+func TestM9_bodies_may_be_packed(t *testing.T) {
+	t.Parallel()
+	for _, b := range bodies()[2:] {
+		for name, asked := range map[string]call{
+			"plain":    {body: b.good},
+			"charset":  {body: b.good, kind: b.kinds[0] + "; charset=UTF-8"},
+			"packed":   {body: gzipped(t, b.good), header: map[string]string{"Content-Encoding": "gzip"}},
+			"identity": {body: b.good, header: map[string]string{"Content-Encoding": "identity"}},
+		} {
+			asked.method, asked.path, asked.as = b.method, b.path, b.as
+			if asked.kind == "" {
+				asked.kind = b.kinds[0]
+			}
+			if got := inputWorld(t).send(asked); got.status >= http.StatusBadRequest {
+				t.Errorf("%s %s, %s: %d %s", b.method, b.path, name, got.status, got.body)
+			}
+		}
+	}
+}
+
+// TestM8_every_route_refuses_parameters_that_it_does_not_know, and says which was meant.
+func TestM8_every_route_refuses_parameters_that_it_does_not_know(t *testing.T) {
+	t.Parallel()
+	w := inputWorld(t)
+	w.record()
+	for _, r := range management.Routes() {
+		asked := call{method: r.Method, path: at(r.Path, "shop", "hello"), as: owner, header: csrf()}
+		if !strings.HasPrefix(r.Path, "/api/v1") {
+			asked.as = guest
+		}
+		asked.path += "?nobodyKnowsThis=1"
+		got := w.send(asked).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
+		if e := got.problem().Errors; len(e) != 1 || e[0].Pointer != "#/query/nobodyKnowsThis" || e[0].Code != mockbase.FieldUnknownKey {
+			t.Errorf("%s %s: %+v", r.Method, r.Path, e)
+		}
+		for _, name := range r.Query {
+			twice := asked
+			twice.path = at(r.Path, "shop", "hello") + "?" + name + "=1&" + name + "=1"
+			if e := w.send(twice).want(http.StatusBadRequest, mockbase.CodeInvalidParameter).problem().Errors; len(e) != 1 || e[0].Code != mockbase.FieldDuplicateKey {
+				t.Errorf("%s %s, %s twice: %+v", r.Method, r.Path, name, e)
+			}
+			if len(name) < 4 {
+				continue
+			}
+			near := asked
+			near.path = at(r.Path, "shop", "hello") + "?" + name[:len(name)-1] + "=1"
+			if slices.Contains(r.Query, name[:len(name)-1]) {
+				continue
+			}
+			if e := w.send(near).want(http.StatusBadRequest, mockbase.CodeInvalidParameter).problem().Errors; len(e) != 1 || e[0].Suggestion == "" {
+				t.Errorf("%s %s, %s cut short: %+v", r.Method, r.Path, name, e)
+			}
+		}
+	}
+}
+
+// At most a hundred faults are told of a document, and they are the first.
+func TestM5_at_most_100_errors_are_told(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var body strings.Builder
+	body.WriteString(`{"request":"GET /x","response":{}`)
+	for i := range 300 {
+		body.WriteString(",\n\"unknown" + strings.Repeat("x", i) + "\":1")
+	}
+	body.WriteString("}")
+	errs := w.send(post(body.String())).want(http.StatusUnprocessableEntity, mockbase.CodeValidationFailed).problem().Errors
+	if len(errs) != mockbase.MaxFieldErrors || errs[0].Line != 2 || errs[99].Line != 101 {
+		t.Errorf("%d errors, the first in line %d", len(errs), errs[0].Line)
+	}
+}
+
+func TestM6_weights_of_Accept(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		accepted, offer string
+		want            float64
+	}{
+		{"application/json", "application/json", 1},
+		{"application/json;q=0.3", "application/json", 0.3},
+		{"APPLICATION/JSON", "application/json", 1},
+		{"application/*;q=0.4, */*;q=0.9", "application/json", 0.4},
+		{"*/*;q=0.2", "application/json", 0.2},
+		{"text/*", "application/json", 0},
+		{"application/json;q=0, */*", "application/json", 0},
+		{"application/json;q=7", "application/json", 1},
+		{"application/json;q=x", "application/json", 1},
+		{"application/problem+json", "application/json", 0},
+		{"text/x-yaml", "application/yaml", 1},
+		{"application/x-yaml;q=0.5", "application/yaml", 0.5},
+		{"text/yaml", "application/json", 0},
+		{" , ,application/json", "application/json", 1},
+		{"json", "application/json", 0},
+	} {
+		if got := management.Quality(c.accepted, c.offer); got != c.want {
+			t.Errorf("%q for %s: %v, want %v", c.accepted, c.offer, got, c.want)
+		}
+	}
+}
