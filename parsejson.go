@@ -9,7 +9,11 @@ import (
 
 // parseJSON reads one JSON value (RFC 8259). src is valid UTF-8.
 func parseJSON(src []byte, lim ParseLimits, faults *Faults) (*Node, error) {
-	p := &jsonParser{text: string(src), lim: lim, faults: faults, line: 1, column: 1}
+	p := &jsonParser{
+		text: string(src), lim: lim, faults: faults, line: 1, column: 1,
+		// Most texts need no more.
+		members: make([]Member, 0, 32), items: make([]*Node, 0, 32), path: make([]step, 0, 16),
+	}
 	n, err := p.document()
 	if err != nil {
 		return nil, err
@@ -146,7 +150,8 @@ func (p *jsonParser) peek() byte {
 
 func (p *jsonParser) node(kind NodeKind) *Node {
 	if len(p.slab) == 0 {
-		p.slab = make([]Node, min(max(16, p.values), 256))
+		// A value takes some 16 bytes of text.
+		p.slab = make([]Node, min(max(4, (len(p.text)-p.pos)/16), 256))
 	}
 	n := &p.slab[0]
 	p.slab = p.slab[1:]
