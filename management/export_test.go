@@ -1,7 +1,12 @@
 package management
 
 import (
+	"crypto/sha256"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -63,4 +68,71 @@ func Merge(target, patch []byte) (string, error) {
 		return "", err
 	}
 	return string(merge(t, p).JSON()), nil
+}
+
+// HostName exposes how a Host field is read.
+func HostName(host string) string { return hostName(host) }
+
+// LoopbackName tells whether a name stands for this machine alone.
+func LoopbackName(name string) bool { return loopbackName(name) }
+
+// ReadETag reads an ETag of ours.
+func ReadETag(text string) (int64, bool) { return readETag(text) }
+
+// AppendMembers joins two JSON objects.
+func AppendMembers(object, more string) string {
+	return string(appendMembers([]byte(object), []byte(more)))
+}
+
+// Replays are the kept answers to repeated requests, with the bounds that they have.
+type Replays struct {
+	*replays
+
+	begun *replay
+}
+
+// The bounds of kept answers.
+const (
+	MaxReplays     = maxReplays
+	MaxReplayBytes = maxReplayBytes
+)
+
+// NewReplays makes an empty store of answers.
+func NewReplays(clock func() time.Time) *Replays { return &Replays{replays: newReplays(clock)} }
+
+// Begin notes a request with a key and a body, and returns the body of the answer that is kept of an earlier one.
+func (r *Replays) Begin(key, body string) (kept string, err error) {
+	begun, found, err := r.begin(replayID{key: key}, sha256.Sum256([]byte(body)))
+	r.begun = begun
+	if found != nil {
+		kept = string(found.body)
+	}
+	return kept, err
+}
+
+// End keeps the answer to the request that Begin noted last; a status of 0 is none.
+func (r *Replays) End(status int, body string) {
+	if status == 0 {
+		r.end(r.begun, nil)
+		return
+	}
+	r.end(r.begun, &answer{status: status, body: []byte(body)})
+}
+
+// Held is the number of requests and of bytes that are kept.
+func (r *Replays) Held() (requests, size int) { return len(r.known), r.bytes }
+
+// Page cuts a page out of a list of names, after a cursor, and returns it with the next cursor.
+func Page(names []string, limit int, order, after string) (onPage []string, next string, err error) {
+	values := url.Values{"sort": {order}, "limit": {strconv.Itoa(limit)}}
+	if after != "" {
+		values.Set("cursor", after)
+	}
+	p := &params{values: values}
+	l, err := p.listing("name")
+	if err != nil {
+		return nil, "", err
+	}
+	onPage, next = cut(l, slices.Clone(names), func(name string) key { return key{Text: name, ID: "id-" + name} })
+	return onPage, next, nil
 }

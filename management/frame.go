@@ -50,6 +50,7 @@ func (s *Server) frame(shield func(http.Handler) http.Handler) http.Handler {
 		id := s.requestID(r)
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
 		setHeaders(w.Header(), r, id)
+		s.share(w.Header(), r)
 		if isAPI(r) {
 			counted.ServeHTTP(w, r)
 			return

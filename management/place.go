@@ -30,14 +30,12 @@ func (s *Server) checkPlace(c *call) error {
 	if len(sent) == 0 {
 		return nil
 	}
-	c.header().Add("Vary", "Origin")
 	if len(sent) > 1 || !s.knownOrigin(sent[0], r) {
 		return &mockbase.Error{
 			Code: mockbase.CodeOriginRefused, Message: "pages of " + shown(strings.Join(sent, ", ")) + " may not call this server",
 			Hint: "name the origin in MOCKBASE_MANAGEMENT_ORIGINS",
 		}
 	}
-	s.share(c.header(), sent[0])
 	return nil
 }
 
@@ -68,13 +66,19 @@ func (s *Server) publicOrigin() string {
 	return originOf(at)
 }
 
-// share lets a listed origin read the answer. Ours needs no permission and gets no field.
-func (s *Server) share(h http.Header, sent string) {
-	at, err := url.Parse(sent)
-	if err != nil || !s.origins[originOf(at)] {
+// share lets a listed origin read the answer, whatever it is: a refusal by the shield is not to look like one by the
+// browser. Ours needs no permission and gets no field.
+func (s *Server) share(h http.Header, r *http.Request) {
+	sent := r.Header.Values("Origin")
+	if len(sent) == 0 {
 		return
 	}
-	h.Set("Access-Control-Allow-Origin", sent)
+	h.Add("Vary", "Origin")
+	at, err := url.Parse(sent[0])
+	if err != nil || len(sent) > 1 || !s.origins[originOf(at)] {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", sent[0])
 	h.Set("Access-Control-Expose-Headers", "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Mockbase-Limited-By, Idempotency-Replayed")
 }
 
@@ -89,8 +93,7 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request, allowed strin
 		return false
 	}
 	h := w.Header()
-	h.Add("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
-	h.Set("Access-Control-Allow-Origin", sent[0])
+	h.Add("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers")
 	h.Set("Access-Control-Allow-Methods", allowed)
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, "+csrfHeader)
 	h.Set("Access-Control-Max-Age", "600")

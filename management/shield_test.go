@@ -170,3 +170,22 @@ func TestM37_the_address_of_a_client_is_no_header(t *testing.T) {
 		t.Errorf("log %s", given.log.String())
 	}
 }
+
+// A limit sits inside CORS, so that a page that may call sees the refusal and not a failure of its own.
+func TestM17_a_listed_origin_sees_refusals_too(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *management.Options) {
+		o.Shield, o.Origins = shield(t, "management", 1, o.Clock), []string{"https://tools.test"}
+	})
+	for _, status := range []int{http.StatusNotFound, http.StatusTooManyRequests} {
+		got := w.send(call{method: http.MethodGet, path: "/api/v1/nope", header: map[string]string{"Origin": "https://tools.test"}}).want(status)
+		if got.header.Get("Access-Control-Allow-Origin") != "https://tools.test" || got.header.Get("Vary") != "Origin" {
+			t.Errorf("status %d: header %v", status, got.header)
+		}
+	}
+	w.clock.Advance(time.Minute)
+	got := w.send(call{method: http.MethodGet, path: "/api/v1/nope", header: map[string]string{"Origin": "https://evil.test"}}).want(http.StatusNotFound)
+	if got.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Error("a foreign origin may read answers")
+	}
+}
