@@ -44,7 +44,7 @@ func BenchmarkTake(b *testing.B) {
 			return err
 		}},
 	}
-	for _, parallel := range []int{1, 64} {
+	for _, parallel := range []int{1, 64, 256} {
 		for _, way := range ways {
 			b.Run(way.name+"/"+strconv.Itoa(parallel), func(b *testing.B) { measure(b, parallel, way.check) })
 		}

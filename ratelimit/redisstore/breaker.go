@@ -51,15 +51,15 @@ func (b *breaker) admit() (epoch uint64, ok bool) {
 // isOpen says whether checks are refused.
 func (b *breaker) isOpen() bool { return b.epoch.Load()&1 == 1 }
 
-// succeed counts a check that Redis decided.
-func (b *breaker) succeed(epoch uint64, now time.Time) {
+// succeed counts checks that Redis decided.
+func (b *breaker) succeed(epoch uint64, checks int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if epoch != b.epoch.Load() {
 		return
 	}
 	b.row = 0
-	b.slot(now).checks++
+	b.slot(now).checks += checks
 }
 
 // fail counts a check that Redis did not decide, and reports whether this one opened the breaker.

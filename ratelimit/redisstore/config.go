@@ -114,8 +114,8 @@ type target struct {
 	cluster bool
 	budget  time.Duration
 	options redis.UniversalOptions
-	// first is the script of windows that the first request opens.
-	first *redis.Script
+	// first is the script of windows that the first request opens, hit that of counters in batches to a cluster.
+	first, hit *redis.Script
 }
 
 // resolve checks the whole configuration and reports all its faults at once.
@@ -126,7 +126,7 @@ func (c Config) resolve() (*target, error) {
 		PoolSize: c.PoolSize,
 	}
 	t := &target{
-		name: c.String(), budget: cmp.Or(c.Budget, DefaultBudget), first: redis.NewScript(firstScript),
+		name: c.String(), budget: cmp.Or(c.Budget, DefaultBudget), first: redis.NewScript(firstScript), hit: redis.NewScript(hitScript),
 		cluster: c.Cluster || c.Master == "" && len(c.Addrs) > 1,
 	}
 	// The database is judged last, because the addresses may state it.
@@ -286,6 +286,13 @@ func trust(o *redis.UniversalOptions, file string) error {
 // limit gives a check its budget (rule RL49). It is the check's own: a client that hangs up does not undo its count.
 func (t *target) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), t.budget)
+}
+
+// share sets as many connections aside as batches may be on their way at once, and returns how many those are.
+func (t *target) share(flights int) int {
+	flights = min(flights, t.options.PoolSize)
+	t.options.MinIdleConns = max(t.options.MinIdleConns, flights)
+	return flights
 }
 
 func (t *target) dial() redis.UniversalClient {

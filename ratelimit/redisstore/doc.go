@@ -1,4 +1,5 @@
-// Package redisstore keeps limiter state in Redis, so that several processes share one count: one round trip a check.
+// Package redisstore keeps limiter state in Redis, so that several processes share one count: one round trip a check, or a
+// part of one.
 //
 // # Counting
 //
@@ -6,6 +7,17 @@
 // transaction, MULTI INCR EXPIRE EXEC, sent in one piece; a peek is one GET. EXPIRE goes with every check: the key
 // carries its window, so renewing harms nothing and heals a key that lost its end. Windows that the first request opens
 // are judged by a script that runs whole or not at all. Every key that is written has an end.
+//
+// # Checks that meet
+//
+// A check that finds nothing on its way to Redis goes at once, by itself. Every other one joins a queue, from which up to
+// four flights take as many as wait, 256 at most, in one transaction; no timer holds a batch back. Each check has its own
+// answer, its own error and its own deadline, and is not sent at all if that passed in the queue. What a batch kept from
+// running, because another check's command ended the transaction, is sent once more, alone. In a cluster each master has
+// a queue of its own, and a batch is a pipeline of scripts. More than 4,096 waiting checks are refused as queue_full.
+//
+// A key that Redis said is over its limit is denied without asking again until its window ends, for five seconds at
+// most. Only [Store.Reset] in another process goes unnoticed for that time. [Store.Stats] counts all of this.
 //
 // # When Redis fails
 //

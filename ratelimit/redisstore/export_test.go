@@ -22,7 +22,7 @@ type Breaker struct{ b breaker }
 func (b *Breaker) Admit() (epoch uint64, ok bool) { return b.b.admit() }
 
 // Succeed is breaker.succeed.
-func (b *Breaker) Succeed(epoch uint64, now time.Time) { b.b.succeed(epoch, now) }
+func (b *Breaker) Succeed(epoch uint64, now time.Time) { b.b.succeed(epoch, 1, now) }
 
 // Fail is breaker.fail with a transport error.
 func (b *Breaker) Fail(epoch uint64, now time.Time, cause error) (opened bool) {

@@ -27,6 +27,8 @@ const (
 	ClassData Class = "data"
 	// ClassBreaker: Redis was not asked, because it failed too often.
 	ClassBreaker Class = "breaker_open"
+	// ClassQueueFull: too many checks waited for Redis already. Redis is not to blame.
+	ClassQueueFull Class = "queue_full"
 	// ClassClosed: the store was closed.
 	ClassClosed Class = "closed"
 )

@@ -175,7 +175,7 @@ func (s *Store) probeKey(key string) string {
 // patience is what a probe may take: making a connection, signing in, and one answer.
 func (t *target) patience() time.Duration { return dialTimeout + 3*t.budget }
 
-// warm makes the connections that a client keeps, signed in, and loads the script. The library makes them too, but signs
+// warm makes the connections that a client keeps, signed in, and loads the scripts. The library makes them too, but signs
 // in within the first check that uses them, which at 30 ms a reply is more than its budget.
 func (t *target) warm(ctx context.Context, client redis.UniversalClient) error {
 	switch c := client.(type) {
@@ -201,6 +201,9 @@ func (t *target) warmOne(ctx context.Context, client *redis.Client) error {
 	defer cancel()
 	// Who may not load scripts may still count; a script that is missing is loaded by the check that needs it.
 	_ = t.first.Load(ctx, client).Err()
+	if t.cluster {
+		_ = t.hit.Load(ctx, client).Err()
+	}
 	return nil
 }
 

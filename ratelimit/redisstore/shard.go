@@ -3,13 +3,15 @@ package redisstore
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// shard is one server as the checks see it: a breaker, and the probe that closes it again.
+// shard is one server as the checks see it: a queue before it, a breaker, and the probe that closes that again.
 type shard struct {
 	breaker breaker
+	queue   queue
 	// probe is the keeper's own; nil while there is no connection.
 	probe redis.UniversalClient
 
@@ -48,22 +50,30 @@ type shards struct {
 	masters map[string]*shard
 }
 
-// of returns the shard that holds a key. With an error, the shard is the one to blame.
-func (s *shards) of(ctx context.Context, client redis.UniversalClient, key string) (*shard, error) {
+// of returns the shard that holds a key, and in a cluster its master's client. With an error, the shard is the one to
+// blame.
+func (s *shards) of(ctx context.Context, client redis.UniversalClient, key string, deadline time.Time) (*shard, *redis.Client, error) {
 	cluster, ok := client.(*redis.ClusterClient)
 	if !ok || s.main.breaker.isOpen() {
-		return &s.main, nil
+		return &s.main, nil, nil
 	}
+	// Where the map of slots must be asked for, that takes from the check's time.
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	defer cancel()
 	master, err := cluster.MasterForKey(ctx, key)
 	if err != nil {
-		return &s.main, err
+		return &s.main, nil, err
 	}
-	addr := master.Options().Addr
+	return s.at(master.Options().Addr), master, nil
+}
+
+// at returns the shard of a master.
+func (s *shards) at(addr string) *shard {
 	s.mu.RLock()
 	sh := s.masters[addr]
 	s.mu.RUnlock()
 	if sh != nil {
-		return sh, nil
+		return sh
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +83,7 @@ func (s *shards) of(ctx context.Context, client redis.UniversalClient, key strin
 	if s.masters[addr] == nil {
 		s.masters[addr] = &shard{}
 	}
-	return s.masters[addr], nil
+	return s.masters[addr]
 }
 
 // open returns the shards whose breakers are open.

@@ -28,19 +28,32 @@ type Options struct {
 	Prefix string
 	// ProbeInterval is the pace of the probe while the breaker is open; 0 is DefaultProbeInterval.
 	ProbeInterval time.Duration
+	// BatchFlights is how many batches of checks may be on their way to one server at once, 2 to 8 (rule RL53); 0 is
+	// DefaultBatchFlights.
+	BatchFlights int
+	// WithoutLocalDenials lets every check reach Redis. Otherwise a key that is known to be over its limit is denied
+	// without it, for five seconds at most (rule RL61).
+	WithoutLocalDenials bool
 	// Clock is the time of checks without an instant; nil is time.Now. Budgets and the breaker run on real time.
 	Clock func() time.Time
 	// Logger is told what an operator must change, once when it begins and once a minute while it lasts; nil is silent.
 	Logger *slog.Logger
 }
 
-// Store is limiter state in Redis. It is safe for concurrent use. Close ends its goroutine and its connections.
+// Store is limiter state in Redis. It is safe for concurrent use. Close ends its goroutines and its connections.
 type Store struct {
 	target   *target
 	prefix   string
 	interval time.Duration
 	clock    func() time.Time
 	notes    *notes
+	counts   counters
+
+	// rides are those that nobody uses, flights is how many may be out, and denials are nil where none are kept.
+	rides   sync.Pool
+	flights int
+	hangar  hangar
+	denials *denials
 
 	// client is replaced when Redis returns and when it turns out to be a replica.
 	client atomic.Pointer[redis.UniversalClient]
@@ -54,7 +67,10 @@ type Store struct {
 	keepers sync.WaitGroup
 }
 
-var _ ratelimit.SelectiveStore = (*Store)(nil)
+var _ interface {
+	ratelimit.Store
+	Serves(p *ratelimit.Policy) error
+} = (*Store)(nil)
 
 // New makes a store. It waits for nobody: a Redis that is away is found out in the background, and meanwhile checks fail
 // as they do in any outage. Options that cannot work are reported in one error that wraps ratelimit.ErrConfig.
@@ -70,6 +86,10 @@ func New(o Options) (*Store, error) {
 		target: t, prefix: o.Prefix, interval: o.ProbeInterval, clock: o.Clock,
 		notes: &notes{logger: o.Logger, told: map[Class]time.Time{}},
 		wake:  make(chan struct{}, 1), greeted: make(chan struct{}),
+		rides: sync.Pool{New: newRide}, flights: t.share(o.BatchFlights),
+	}
+	if !o.WithoutLocalDenials {
+		s.denials = newDenials(maxDenials, o.Clock)
 	}
 	s.use(t.dial())
 	ctx, cancel := context.WithCancel(context.Background())
@@ -89,6 +109,12 @@ func (o *Options) complete() error {
 	if o.ProbeInterval < 0 {
 		return fmt.Errorf("configure redis: probe interval %s is negative: %w", o.ProbeInterval, ratelimit.ErrConfig)
 	}
+	if o.BatchFlights != 0 && (o.BatchFlights < minFlights || o.BatchFlights > maxFlights) {
+		return fmt.Errorf("configure redis: %d batch flights are not in %d…%d: %w", o.BatchFlights, minFlights, maxFlights, ratelimit.ErrConfig)
+	}
+	if o.BatchFlights == 0 {
+		o.BatchFlights = DefaultBatchFlights
+	}
 	if o.ProbeInterval == 0 {
 		o.ProbeInterval = DefaultProbeInterval
 	}
@@ -101,7 +127,9 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// Take judges a check by its counter in Redis: one round trip (rules RL25, RL27). Errors that are no misuse are *[Error].
+// Take judges a check by its counter in Redis: one round trip (rules RL25, RL27), which checks that are made at the same
+// time share (rule RL53), or none for a key that is known to be exhausted (rule RL61). Errors that are no misuse are
+// *[Error].
 func (s *Store) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decision, error) {
 	d, settled, err := ratelimit.Settle(r.Policy, r.Cost)
 	if settled || err != nil {
@@ -116,23 +144,46 @@ func (s *Store) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decisi
 	if s.shards.main.breaker.isOpen() {
 		return ratelimit.Decision{}, s.shards.main.breaker.refusal()
 	}
-	ctx, cancel := s.target.limit(ctx)
-	defer cancel()
-	if r.Policy.Align == ratelimit.AlignFirstRequest {
-		return s.takeFirst(ctx, r)
+	now := r.Now
+	if now.IsZero() {
+		now = s.clock()
 	}
-	if r.Now.IsZero() {
-		r.Now = s.clock()
+	if r.Policy.Align != ratelimit.AlignFirstRequest {
+		r.Now = now
 	}
-	return s.takeClock(ctx, r)
+	return s.take(ctx, &r, now)
 }
 
-// Serves refuses every algorithm but the fixed window.
+// take judges a check at an instant, which the request itself need not give.
+func (s *Store) take(ctx context.Context, r *ratelimit.Request, now time.Time) (ratelimit.Decision, error) {
+	deadline := time.Now().Add(s.target.budget)
+	key := s.key(r.Key, r.Policy, now)
+	p, err := s.admit(ctx, key, deadline)
+	if err != nil {
+		return ratelimit.Decision{}, err
+	}
+	if d, known := s.denials.repeat(key, r, now); known {
+		return d, nil
+	}
+	era := s.denials.era()
+	ride := s.rides.Get().(*ride) //nolint:errcheck,forcetypeassert // The pool holds nothing else.
+	ride.pass, ride.question, ride.deadline = p, question{key: key}, deadline
+	s.pose(&ride.question, r)
+	defer s.rest(ride)
+	if err := s.travel(ctx, ride); err != nil {
+		return ratelimit.Decision{}, err
+	}
+	d := ride.decision(r)
+	s.denials.remember(key, r, now, &d, era)
+	return d, nil
+}
+
+// Serves returns an error that wraps ratelimit.ErrConfig for every policy but fixed windows.
 func (*Store) Serves(p *ratelimit.Policy) error {
 	if p.Algorithm == "" || p.Algorithm == ratelimit.FixedWindow {
 		return nil
 	}
-	return fmt.Errorf("redis store: algorithm %q is not served; fixed_window is: %w", p.Algorithm, ratelimit.ErrConfig)
+	return fmt.Errorf("ask redis: %s is not counted in Redis, fixed_window is: %w", p.Algorithm, ratelimit.ErrConfig)
 }
 
 // Release does nothing: fixed windows hold no leases.
@@ -163,8 +214,14 @@ func (s *Store) Reset(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy)
 	if p.Align != ratelimit.AlignFirstRequest {
 		instants = append(instants, now.Add(-p.Window), now.Add(p.Window))
 	}
+	keys := make([]string, 0, len(instants))
 	for _, at := range instants {
-		if err := s.forget(ctx, s.key(k, p, at)); err != nil {
+		keys = append(keys, s.key(k, p, at))
+	}
+	// Afterwards, because until then Redis may still give the denials that are to be forgotten.
+	defer s.denials.forget(keys)
+	for _, key := range keys {
+		if err := s.forget(ctx, key); err != nil {
 			return err
 		}
 	}
@@ -174,11 +231,11 @@ func (s *Store) Reset(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy)
 func (s *Store) forget(ctx context.Context, key string) error {
 	ctx, cancel := s.target.limit(ctx)
 	defer cancel()
-	p, err := s.admit(ctx, key)
+	p, err := s.admit(ctx, key, time.Now().Add(s.target.budget))
 	if err != nil {
 		return err
 	}
-	return s.report(p, key, s.target.judge(p.client.Del(ctx, key).Err()))
+	return s.report(p, key, s.target.judge(s.current().Del(ctx, key).Err()))
 }
 
 // Ping asks Redis once, as the probe of an open breaker does, and says what is wrong: it writes a key that lives for a
@@ -191,13 +248,14 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.target.judge(ask(ctx, client, s.probeKey(""))...)
 }
 
-// Close ends the store's goroutine and closes its connections. Checks made afterwards fail. It may be called again.
+// Close ends the store's goroutines and closes its connections. Checks made afterwards fail. It may be called again.
 func (s *Store) Close() error {
 	s.shards.main.breaker.open(time.Now(), &Error{class: ClassClosed, target: s.target.name, cause: errClosed})
 	s.end()
 	s.keepers.Wait()
-	// The connections are given up, whatever state they are in.
+	// The connections are given up, whatever state they are in. Flights that wait for an answer on them end.
 	_ = s.current().Close()
+	s.hangar.close()
 	return nil
 }
 
@@ -212,22 +270,32 @@ func (s *Store) key(k ratelimit.Key, p *ratelimit.Policy, now time.Time) string 
 	return string(ratelimit.AppendKeyTail(append(text, ':'), p, now))
 }
 
-// pass is a check on its way to Redis.
+// pass lets a check through to the server that holds its key.
 type pass struct {
-	client redis.UniversalClient
-	shard  *shard
-	epoch  uint64
+	shard *shard
+	// node is the client of the master that holds the key; nil where there is one server.
+	node  *redis.Client
+	epoch uint64
+}
+
+// rest puts a ride back for the next check, unless its caller left it to a flight that may still hold it.
+func (s *Store) rest(r *ride) {
+	if r.state.Load() == rideLeft {
+		return
+	}
+	r.pass, r.question, r.err = pass{}, question{}, nil
+	r.state.Store(rideWaiting)
+	s.rides.Put(r)
 }
 
 // admit lets a check through to Redis, unless the breaker of the server that holds the key is open.
-func (s *Store) admit(ctx context.Context, key string) (pass, error) {
-	client := s.current()
-	sh, err := s.shards.of(ctx, client, key)
+func (s *Store) admit(ctx context.Context, key string, deadline time.Time) (pass, error) {
+	sh, node, err := s.shards.of(ctx, s.current(), key, deadline)
 	epoch, ok := sh.breaker.admit()
 	if !ok {
 		return pass{}, sh.breaker.refusal()
 	}
-	p := pass{client: client, shard: sh, epoch: epoch}
+	p := pass{shard: sh, node: node, epoch: epoch}
 	if err != nil {
 		return pass{}, s.report(p, key, s.target.judge(err))
 	}
@@ -239,12 +307,12 @@ func (s *Store) report(p pass, key string, err error) error {
 	now := time.Now()
 	failed, ok := errors.AsType[*Error](err)
 	if !ok {
-		p.shard.breaker.succeed(p.epoch, now)
+		p.shard.breaker.succeed(p.epoch, 1, now)
 		return err
 	}
 	s.notes.tell(failed, key, now)
 	if failed.class == ClassData {
-		p.shard.breaker.succeed(p.epoch, now)
+		p.shard.breaker.succeed(p.epoch, 1, now)
 		return failed
 	}
 	if p.shard.breaker.fail(p.epoch, now, failed) {
