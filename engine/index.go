@@ -46,6 +46,8 @@ type leaf struct {
 	entries []*entry
 	// heads is the order for HEAD requests.
 	heads []*entry
+	// room is for the only entry that most leaves have.
+	room [1]*entry
 }
 
 const nodeChunk = 128
@@ -135,6 +137,9 @@ func (x *index) leafOf(n *node) *leaf {
 }
 
 func (l *leaf) add(e *entry) {
+	if l.entries == nil {
+		l.entries = l.room[:0]
+	}
 	l.entries = append(l.entries, e)
 }
 
