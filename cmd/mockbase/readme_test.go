@@ -82,7 +82,7 @@ func newReader(t *testing.T) *reader {
 		r.ports = append(r.ports, freePort(t))
 	}
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte(standInForDocker), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte(standInForDocker), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, pair := range os.Environ() {
@@ -273,7 +273,7 @@ func copyFile(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(from) //nolint:gosec // git names it
+	text, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
 	}
