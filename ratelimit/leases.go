@@ -179,7 +179,7 @@ func (l *leases) clone() leases {
 }
 
 // places is a heap of the places held; the one that lapses first is its root.
-type places []*place
+type places []*place //nolint:recvcheck // heap.Interface wants both kinds of receivers.
 
 // Len is a method of heap.Interface.
 func (h places) Len() int { return len(h) }
@@ -195,7 +195,10 @@ func (h places) Swap(i, j int) {
 
 // Push is a method of heap.Interface.
 func (h *places) Push(x any) {
-	p, _ := x.(*place) //nolint:errcheck // Nothing else is ever pushed.
+	p, ok := x.(*place)
+	if !ok {
+		return // Nothing else is ever pushed.
+	}
 	p.index = len(*h)
 	*h = append(*h, p)
 }

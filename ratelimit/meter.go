@@ -50,9 +50,8 @@ type meter struct {
 func meterOf(p *Policy, s *State) meter {
 	window := p.windowTicks()
 	if s.kind == stateMeter {
-		high, low := bits.Mul64(uint64(p.Limit), uint64(s.window))
-		other, same := bits.Mul64(uint64(window), uint64(s.previous))
-		if high == other && low == same {
+		high, low := product(p.Limit, s.window)
+		if h, l := product(window, s.previous); h == high && l == low {
 			return meter{unit: s.window, drain: s.previous}
 		}
 	}
@@ -103,8 +102,13 @@ func (p *Policy) holdsMeter() bool {
 
 // below says whether the product of two numbers that are not negative is below the bound.
 func below(a, b, bound int64) bool {
-	high, low := bits.Mul64(uint64(a), uint64(b))
-	return high == 0 && low < uint64(bound)
+	high, low := product(a, b)
+	return high == 0 && low < uint64(max(0, bound))
+}
+
+// product multiplies numbers that are not negative.
+func product(a, b int64) (high, low uint64) {
+	return bits.Mul64(uint64(max(0, a)), uint64(max(0, b)))
 }
 
 func gcd(a, b int64) int64 {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -223,118 +222,6 @@ func TestRL1_Step_refuses_what_it_cannot_judge(t *testing.T) {
 			t.Errorf("%s: settled %t, %v, want ErrConfig", name, settled, err)
 		}
 	}
-}
-
-// walk drives a random sequence of checks with instants that do not go back, and calls look after each.
-func walk(p *ratelimit.Policy, seed uint64, look func(before, after ratelimit.State, now time.Time, cost int64, d ratelimit.Decision)) {
-	random := rand.New(rand.NewPCG(seed, 1))
-	now := time.UnixMicro(random.Int64N(1<<52) - 1<<51)
-	state := ratelimit.State{}
-	for range 200 {
-		now = now.Add(time.Duration(random.Int64N(int64(p.Window)/4)) / 1000 * 1000)
-		cost := random.Int64N(p.Limit + 2)
-		after, d := ratelimit.Step(p, state, now, cost)
-		look(state, after, now, cost, d)
-		state = after
-	}
-}
-
-func properties(t *testing.T, check func(t *testing.T, p *ratelimit.Policy, seed uint64)) {
-	t.Helper()
-	for seed := range uint64(30) {
-		random := rand.New(rand.NewPCG(seed, 2))
-		limit, window := 1+random.Int64N(20), time.Duration(1+random.Int64N(100_000))*time.Millisecond
-		check(t, clock(limit, window), seed)
-		check(t, first(limit, window), seed)
-	}
-}
-
-func TestRL138_waits_are_tight_to_a_tick(t *testing.T) {
-	t.Parallel()
-	properties(t, func(t *testing.T, p *ratelimit.Policy, seed uint64) {
-		t.Helper()
-		walk(p, seed, func(_, after ratelimit.State, now time.Time, cost int64, d ratelimit.Decision) {
-			if d.RetryAfter > 0 {
-				_, early := ratelimit.Step(p, after, now.Add(d.RetryAfter-time.Microsecond), cost)
-				_, then := ratelimit.Step(p, after, now.Add(d.RetryAfter), cost)
-				if early.Allowed || !then.Allowed {
-					t.Fatalf("%+v at %v, cost %d: %+v; one tick early %t, then %t", *p, now, cost, d, early.Allowed, then.Allowed)
-				}
-			}
-			if d.Reset > 0 {
-				_, early := ratelimit.Step(p, after, now.Add(d.Reset-time.Microsecond), 0)
-				_, then := ratelimit.Step(p, after, now.Add(d.Reset), 0)
-				if early.Remaining == p.Limit || then.Remaining != p.Limit || then.Reset != 0 {
-					t.Fatalf("%+v at %v: reset of %+v; one tick early %d left, then %d", *p, now, d, early.Remaining, then.Remaining)
-				}
-			}
-		})
-	})
-}
-
-func TestRL138_decisions_keep_their_bounds(t *testing.T) {
-	t.Parallel()
-	properties(t, func(t *testing.T, p *ratelimit.Policy, seed uint64) {
-		t.Helper()
-		walk(p, seed, func(before, after ratelimit.State, now time.Time, cost int64, d ratelimit.Decision) {
-			switch {
-			case d.Remaining < 0 || d.Remaining > p.Limit || d.Limit != p.Limit || d.Policy != p || d.Skipped || d.Degraded != ratelimit.None:
-				t.Fatalf("%+v at %v: %+v", *p, now, d)
-			case d.Allowed != (d.RetryAfter == 0), cost == 0 && !d.Allowed, (d.RetryAfter == ratelimit.Never) != (cost > p.Limit):
-				t.Fatalf("%+v, cost %d: %+v", *p, cost, d)
-			case d.Next != d.Reset || d.Reset < 0 || d.Reset > p.Window:
-				t.Fatalf("%+v at %v: waits of %+v", *p, now, d)
-			case !d.Allowed && p.Align == ratelimit.AlignFirstRequest && after != before:
-				t.Fatalf("RL27 %+v: a denied check changed %+v to %+v", *p, before, after)
-			}
-		})
-	})
-}
-
-func TestRL138_no_window_admits_more_than_its_limit(t *testing.T) {
-	t.Parallel()
-	properties(t, func(t *testing.T, p *ratelimit.Policy, seed uint64) {
-		t.Helper()
-		admitted := map[int64]int64{}
-		var opened time.Time
-		walk(p, seed, func(_, _ ratelimit.State, now time.Time, cost int64, d ratelimit.Decision) {
-			window := now.Add(d.Reset).UnixMicro() // All checks of one window end it at one instant.
-			if !d.Allowed || cost == 0 {
-				return
-			}
-			opened = now
-			if admitted[window] += cost; admitted[window] > p.Limit {
-				t.Fatalf("%+v: %d admitted in the window of %v", *p, admitted[window], opened)
-			}
-		})
-	})
-}
-
-func FuzzRL1_Step_survives_everything(f *testing.F) {
-	for _, extreme := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64, 1 << 53, ratelimit.MaxLimit, int64(ratelimit.MaxWindow)} {
-		f.Add(extreme, int64(time.Minute), extreme, extreme, -extreme, int64(1), true)
-		f.Add(int64(3), extreme, extreme, int64(0), extreme, extreme, false)
-	}
-	f.Fuzz(func(t *testing.T, limit, window, sec, nsec, back, cost int64, fromFirst bool) {
-		p := &ratelimit.Policy{Limit: limit, Window: time.Duration(window)}
-		if fromFirst {
-			p.Align = ratelimit.AlignFirstRequest
-		}
-		valid := p.Validate() == nil
-		state := ratelimit.State{}
-		for _, now := range []time.Time{time.Unix(sec, nsec), time.Unix(back, 0), time.UnixMicro(sec), time.UnixMicro(back), {}} {
-			for _, c := range []int64{cost, 1, 0, limit} {
-				var d ratelimit.Decision
-				state, d = ratelimit.Step(p, state, now, c)
-				if !valid && d.Allowed && !d.Skipped && p.Window%time.Millisecond == 0 {
-					t.Fatalf("%+v is not valid and allowed a check", *p)
-				}
-				if d.Remaining < 0 || d.Remaining > max(limit, 0) || d.Reset < 0 || d.Next < 0 || d.RetryAfter < ratelimit.Never {
-					t.Fatalf("%+v at %v, cost %d: %+v", *p, now, c, d)
-				}
-			}
-		}
-	})
 }
 
 func TestRL4_validate_reports_all_faults(t *testing.T) {

@@ -73,4 +73,4 @@ func (s *Store) hash(k *key) uint64 {
 // shardOf takes the upper bits of the hash, since its table looks at the lower ones.
 func (s *Store) shardOf(hash uint64) *shard { return &s.shards[s.indexOf(hash)] }
 
-func (s *Store) indexOf(hash uint64) int { return int(hash >> shardShift % uint64(len(s.shards))) }
+func (s *Store) indexOf(hash uint64) uint64 { return hash >> shardShift % uint64(len(s.shards)) }

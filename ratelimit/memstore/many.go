@@ -37,7 +37,7 @@ func (s *Store) TakeAll(_ context.Context, requests []ratelimit.Request, decisio
 	if err != nil {
 		return err
 	}
-	var locks [fewRequests]int
+	var locks [fewRequests]uint64
 	held := s.lock(charges, locks[:0])
 	defer s.unlock(held)
 	all := true
@@ -118,7 +118,7 @@ func (s *Store) place(c *charge, others []charge) error {
 }
 
 // lock takes the locks of the shards in their order, each once, and returns which.
-func (s *Store) lock(charges []charge, held []int) []int {
+func (s *Store) lock(charges []charge, held []uint64) []uint64 {
 	for i := range charges {
 		if !charges[i].settled {
 			held = append(held, s.indexOf(charges[i].hash))
@@ -132,7 +132,7 @@ func (s *Store) lock(charges []charge, held []int) []int {
 	return held
 }
 
-func (s *Store) unlock(held []int) {
+func (s *Store) unlock(held []uint64) {
 	for _, i := range held {
 		s.shards[i].mu.Unlock()
 	}

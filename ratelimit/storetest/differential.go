@@ -75,8 +75,8 @@ func (s subject) differentialLeases() {
 		policy := *p
 		for range 400 {
 			newest = newest.Add(time.Duration(random.Int64N(int64(p.Window) / 16)).Truncate(time.Microsecond))
-			r := request("judge", time.Duration(seed).String(), &policy, random.Int64N(3)) //nolint:gosec // It is below 4.
-			r.Now, r.Lease = newest, string(rune('a'+random.IntN(8)))
+			r := request("judge", time.Duration(seed).String(), &policy, random.Int64N(3))
+			r.Now, r.Lease = newest, time.Duration(random.IntN(8)).String()
 			if random.IntN(8) == 0 {
 				r.Now = newest.Add(-time.Duration(random.Int64N(int64(2 * p.Window))).Truncate(time.Microsecond))
 			}

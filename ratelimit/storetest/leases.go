@@ -46,37 +46,36 @@ func (s subject) places() {
 	if p == nil {
 		return
 	}
-	s.release(p, "nobody")
-	long := strings.Repeat("long", 1000)
-	if d := s.lease(p, "a", 0); !d.Allowed || d.Remaining != 1 || d.Reset != 0 || d.Next != 0 {
-		s.Errorf("the first place: %+v", d)
-	}
-	if d := s.lease(p, "a", 0); !d.Allowed || d.Remaining != 1 {
-		s.Errorf("the same lease again: %+v, want its own place", d)
-	}
-	if d := s.lease(p, long, 0); !d.Allowed || d.Remaining != 0 {
-		s.Errorf("the second place: %+v", d)
-	}
-	if d := s.lease(p, long+"!", 0); d.Allowed || d.RetryAfter != time.Second || d.Reset != 0 {
-		s.Errorf("RL41 a third: %+v, want it denied for a second", d)
-	}
-	if d := s.lease(p, long, time.Second); !d.Allowed || d.Remaining != 0 {
-		s.Errorf("a lease that lives, when all places are taken: %+v", d)
-	}
-	s.release(p, long)
-	s.release(p, long)
-	if d := s.lease(p, "c", time.Second); !d.Allowed || d.Remaining != 0 {
-		s.Errorf("after a release: %+v, want one place", d)
-	}
-	if d := s.lease(p, "d", 30*time.Second-time.Microsecond); d.Allowed {
-		s.Errorf("one tick before a lease lapses: %+v", d)
-	}
-	if d := s.lease(p, "d", 30*time.Second); !d.Allowed || d.Remaining != 0 {
-		s.Errorf("when it lapses: %+v, want its place", d)
-	}
-	s.release(p, "a") // It lapsed.
-	if d := s.lease(p, "e", 30*time.Second); d.Allowed {
-		s.Errorf("after a late release: %+v, want no place", d)
+	long, almost := strings.Repeat("long", 1000), 30*time.Second-time.Microsecond
+	for _, c := range []struct {
+		name    string
+		release string
+		lease   string
+		at      time.Duration
+		allowed bool
+		left    int64
+	}{
+		{"the first place", "nobody", "a", 0, true, 1},
+		{"the same lease again", "", "a", 0, true, 1},
+		{"the second place", "", long, 0, true, 0},
+		{"a third", "", long + "!", 0, false, 0},
+		{"a lease that lives, when all places are taken", "", long, time.Second, true, 0},
+		{"after a release", long, "c", time.Second, true, 0},
+		{"after the same release again", long, "d", time.Second, false, 0},
+		{"one tick before a lease lapses", "", "d", almost, false, 0},
+		{"when it lapses", "", "d", 30 * time.Second, true, 0},
+		{"after the release of a lease that lapsed", "a", "e", 30 * time.Second, false, 0},
+	} {
+		if c.release != "" {
+			s.release(p, c.release)
+		}
+		want := ratelimit.Decision{Allowed: c.allowed, Limit: 2, Remaining: c.left, Policy: p}
+		if !c.allowed {
+			want.RetryAfter = time.Second // RL41
+		}
+		if d := s.lease(p, c.lease, c.at); d != want {
+			s.Errorf("%s: %+v, want %+v", c.name, d, want)
+		}
 	}
 	if err := s.store.Reset(s.Context(), ratelimit.Key{Namespace: "places", Identifier: "k"}, p); err != nil {
 		s.Errorf("reset: %v", err)
@@ -140,7 +139,7 @@ func (s subject) renewal() {
 
 // concurrentPlaces lets callers take and release places at one time. Never are more held than there are.
 func (s subject) concurrentPlaces() {
-	const callers, limit, rounds = 16, 5, 20
+	const callers, limit = 16, 5
 	p := s.concurrency(limit, time.Hour)
 	if p == nil {
 		return
@@ -148,25 +147,7 @@ func (s subject) concurrentPlaces() {
 	var held, most atomic.Int64
 	var group sync.WaitGroup
 	for range callers {
-		group.Go(func() {
-			for range rounds {
-				r := request("places", "k", p, 1)
-				r.Lease = "caller-" + time.Duration(s.leases.Add(1)).String()
-				d, err := s.store.Take(s.Context(), r)
-				if err != nil {
-					s.Errorf("take a place: %v", err)
-				}
-				if !d.Allowed {
-					continue
-				}
-				now := held.Add(1)
-				for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
-					continue
-				}
-				held.Add(-1)
-				s.release(p, r.Lease)
-			}
-		})
+		group.Go(func() { s.comeAndGo(p, &held, &most) })
 	}
 	group.Wait()
 	if got := most.Load(); got > limit {
@@ -174,5 +155,26 @@ func (s subject) concurrentPlaces() {
 	}
 	if d := s.take(request("places", "k", p, 0)); d.Remaining != limit {
 		s.Errorf("after all releases: %+v, want all places", d)
+	}
+}
+
+// comeAndGo takes and releases places and notes how many are held.
+func (s subject) comeAndGo(p *ratelimit.Policy, held, most *atomic.Int64) {
+	for range 20 {
+		r := request("places", "k", p, 1)
+		r.Lease = "caller-" + time.Duration(s.leases.Add(1)).String()
+		d, err := s.store.Take(s.Context(), r)
+		if err != nil {
+			s.Errorf("take a place: %v", err)
+		}
+		if !d.Allowed {
+			continue
+		}
+		now := held.Add(1)
+		for old := most.Load(); now > old && !most.CompareAndSwap(old, now); {
+			old = most.Load()
+		}
+		held.Add(-1)
+		s.release(p, r.Lease)
 	}
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,36 +30,50 @@ func (s subject) left(r ratelimit.Request) int64 {
 func (s subject) inOrder() {
 	policies := append(s.counting(5, time.Minute), &ratelimit.Policy{Name: "none"})
 	all := requests("order", 1, policies...)
-	decisions := make([]ratelimit.Decision, len(all))
-	judged, err := ratelimit.TakeInOrder(s.Context(), s.store, all, decisions)
-	if err != nil || judged != len(all) {
-		s.Fatalf("all allow: %d judged, %v, want %d", judged, err, len(all))
-	}
 	last := len(policies) - 2
+	s.judges(all, last+2)
 	used := all[last]
 	used.Cost = 4
 	s.take(used)
-	if judged, err = ratelimit.TakeInOrder(s.Context(), s.store, all, decisions); err != nil || judged != last+1 || decisions[last].Allowed {
-		s.Fatalf("the last but one denies: %d judged, %v, want %d", judged, err, last+1)
-	}
-	if last == 0 {
-		return
-	}
-	for i := range last {
+	decisions := s.judges(all, last+1)
+	for i, p := range policies[:last] {
 		if got := s.left(all[i]); got != 3 || !decisions[i].Allowed || decisions[i].Remaining != 3 {
-			s.Errorf("%s before the denial: %+v and %d left, want it counted", policies[i].Name, decisions[i], got)
+			s.Errorf("%s before the denial: %+v and %d left, want it counted", p.Name, decisions[i], got)
 		}
 	}
-	all[0].Cost = 4
-	if judged, err = ratelimit.TakeInOrder(s.Context(), s.store, all, decisions); err != nil || judged != 1 || s.left(all[1]) != 3 && last > 1 {
-		s.Errorf("the first denies: %d judged, %v, and %d left of the second", judged, err, s.left(all[1]))
+	if last > 0 {
+		all[0].Cost = 4
+		s.judges(all, 1)
+		for i, p := range policies[1:last] {
+			if got := s.left(all[i+1]); got != 3 {
+				s.Errorf("%s after the denial: %d left, want it untouched", p.Name, got)
+			}
+		}
 	}
-	if judged, err = ratelimit.TakeInOrder(s.Context(), s.store, all, decisions[:1]); judged != 0 || !errors.Is(err, ratelimit.ErrConfig) {
-		s.Errorf("too few decisions: %d judged, %v", judged, err)
+	s.misusedOrder(all)
+}
+
+// judges puts the requests to the store in order. So many are judged, and all but the last of them are allowed.
+func (s subject) judges(all []ratelimit.Request, want int) []ratelimit.Decision {
+	s.Helper()
+	decisions := make([]ratelimit.Decision, len(all))
+	judged, err := ratelimit.TakeInOrder(s.Context(), s.store, all, decisions)
+	if err != nil || judged != want {
+		s.Fatalf("%d judged, %v, want %d: %+v", judged, err, want, decisions)
 	}
-	all[1].Policy = nil
-	all[0].Cost = 0
-	if judged, err = ratelimit.TakeInOrder(s.Context(), s.store, all, decisions); judged != 1 || !errors.Is(err, ratelimit.ErrConfig) {
+	if decisions[want-1].Allowed != (want == len(all)) {
+		s.Errorf("the last of %d of %d judged: %+v", want, len(all), decisions[want-1])
+	}
+	return decisions
+}
+
+func (s subject) misusedOrder(all []ratelimit.Request) {
+	s.Helper()
+	if judged, err := ratelimit.TakeInOrder(s.Context(), s.store, all, nil); judged != 0 || !errors.Is(err, ratelimit.ErrConfig) {
+		s.Errorf("no decisions: %d judged, %v", judged, err)
+	}
+	all[0].Cost, all[1].Policy = 0, nil
+	if judged, err := ratelimit.TakeInOrder(s.Context(), s.store, all, make([]ratelimit.Decision, len(all))); judged != 1 || !errors.Is(err, ratelimit.ErrConfig) {
 		s.Errorf("no policy: %d judged, %v", judged, err)
 	}
 }
@@ -73,37 +88,48 @@ func (s subject) allOrNone() {
 		policies = append(policies, p)
 	}
 	all := requests("together", 1, policies...)
-	decisions := make([]ratelimit.Decision, len(all))
-	if err := store.TakeAll(s.Context(), all, decisions); err != nil {
-		s.Fatal(err)
-	}
-	before := make([]int64, len(all))
+	before := s.oneCharged(store, all)
 	for i, p := range policies {
-		if before[i] = s.left(all[i]); !decisions[i].Allowed || decisions[i].Remaining != before[i] || p.Limit > 0 && before[i] != p.Limit-1 {
-			s.Errorf("%s: %+v and %d left, want one charged", p.Name, decisions[i], before[i])
-		}
-	}
-	for i, p := range policies[:len(policies)-1] {
-		if p.Limit > 0 {
+		if p.Limit > 0 && p.Algorithm != ratelimit.Concurrency {
 			s.oneDenies(store, all, i, before)
 		}
 	}
-	impossible := append(requests("together", 6, policies[0]), all[1:]...)
-	if err := store.TakeAll(s.Context(), impossible, decisions); err != nil || decisions[0].RetryAfter != ratelimit.Never || len(all) > 2 && s.left(all[1]) != before[1] {
-		s.Errorf("RL7 an impossible cost: %v, %+v, and %d left of the second", err, decisions[0], s.left(all[1]))
+	impossible := requests("together", 6, policies[:1]...)
+	if d := s.takeAll(store, append(impossible, all[1:]...)); d[0].RetryAfter != ratelimit.Never || s.left(all[1]) != before[1] {
+		s.Errorf("RL7 an impossible cost: %+v, and %d left of the second", d[0], s.left(all[1]))
 	}
 	s.refusedTogether(store, all, before)
+}
+
+// oneCharged charges one unit of each and returns what is left.
+func (s subject) oneCharged(store ratelimit.AtomicStore, all []ratelimit.Request) []int64 {
+	s.Helper()
+	decisions := s.takeAll(store, all)
+	rest := make([]int64, len(all))
+	for i, d := range decisions {
+		rest[i] = s.left(all[i])
+		if want := max(0, all[i].Policy.Limit-1); !d.Allowed || d.Remaining != want || rest[i] != want {
+			s.Errorf("%s: %+v and %d left, want one charged", all[i].Policy.Name, d, rest[i])
+		}
+	}
+	return rest
+}
+
+func (s subject) takeAll(store ratelimit.AtomicStore, all []ratelimit.Request) []ratelimit.Decision {
+	s.Helper()
+	decisions := make([]ratelimit.Decision, len(all))
+	if err := store.TakeAll(s.Context(), all, decisions); err != nil {
+		s.Fatalf("take all: %v", err)
+	}
+	return decisions
 }
 
 // oneDenies asks one policy for more than is left, and all others for one unit.
 func (s subject) oneDenies(store ratelimit.AtomicStore, all []ratelimit.Request, denies int, before []int64) {
 	s.Helper()
-	asked := append([]ratelimit.Request(nil), all...)
+	asked := slices.Clone(all)
 	asked[denies].Cost = 5
-	decisions := make([]ratelimit.Decision, len(asked))
-	if err := store.TakeAll(s.Context(), asked, decisions); err != nil {
-		s.Fatal(err)
-	}
+	decisions := s.takeAll(store, asked)
 	for i := range asked {
 		d := decisions[i]
 		if d.Allowed == (i == denies) || i == denies && (d.RetryAfter <= 0 || d.Reset < d.RetryAfter) {
@@ -141,36 +167,43 @@ func (s subject) refusedTogether(store ratelimit.AtomicStore, all []ratelimit.Re
 // concurrentAllOrNone charges a wide and a narrow limit together. Once the narrow one is used up, the wide one has been
 // charged as often and not once more.
 func (s subject) concurrentAllOrNone() {
-	const callers, checks, narrow = 16, 10, 40
+	const callers, narrow, broad = 16, 40, 1000
 	store, ok := s.store.(ratelimit.AtomicStore)
 	if !ok {
 		return
 	}
 	for _, p := range s.counting(narrow, time.Hour) {
 		wide := *p
-		wide.Name, wide.Limit = "wide-"+p.Name, 1000
+		wide.Name, wide.Limit = "wide-"+p.Name, broad
+		both := requests("crowd", 1, p, &wide)
 		var admitted atomic.Int64
 		var group sync.WaitGroup
 		for caller := range callers {
 			group.Go(func() {
-				all := requests("crowd", 1, p, &wide)
+				asked := slices.Clone(both)
 				if caller%2 == 0 { // The order of the locks is not that of the requests.
-					all[0], all[1] = all[1], all[0]
+					slices.Reverse(asked)
 				}
-				decisions := make([]ratelimit.Decision, 2)
-				for range checks {
-					if err := store.TakeAll(s.Context(), all, decisions); err != nil {
-						s.Errorf("take all: %v", err)
-					}
-					if decisions[0].Allowed && decisions[1].Allowed {
-						admitted.Add(1)
-					}
-				}
+				admitted.Add(s.charge(store, asked))
 			})
 		}
 		group.Wait()
-		if got, rest := admitted.Load(), s.left(requests("crowd", 1, &wide)[0]); got != narrow || rest != 1000-narrow {
-			s.Errorf("%s: %d admitted and %d left of the wide limit, want %d and %d", p.Name, got, rest, narrow, 1000-narrow)
+		if got, rest := admitted.Load(), s.left(both[1]); got != narrow || rest != broad-narrow {
+			s.Errorf("%s: %d admitted and %d left of the wide limit, want %d and %d", p.Name, got, rest, narrow, broad-narrow)
 		}
 	}
+}
+
+// charge charges the requests together again and again, and returns how often all were admitted.
+func (s subject) charge(store ratelimit.AtomicStore, asked []ratelimit.Request) (admitted int64) {
+	decisions := make([]ratelimit.Decision, len(asked))
+	for range 10 {
+		if err := store.TakeAll(s.Context(), asked, decisions); err != nil {
+			s.Errorf("take all: %v", err)
+		}
+		if !slices.ContainsFunc(decisions, func(d ratelimit.Decision) bool { return !d.Allowed }) {
+			admitted++
+		}
+	}
+	return admitted
 }
