@@ -18,7 +18,7 @@ RUN --mount=type=cache,target=/root/.cache/go-build \
       -o /out/usr/local/bin/mockbase ./cmd/mockbase
 # An empty volume takes over owner and mode of the folder it covers. Group 0 may write as well: platforms that choose the
 # user id themselves put it into that group.
-RUN install -d -m 0770 /out/data && install -d /out/etc/ssl/certs && \
+RUN mkdir -p -m 0770 /out/data && mkdir -p /out/etc/ssl/certs && \
     cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/
 
 FROM scratch

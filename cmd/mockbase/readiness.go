@@ -39,7 +39,7 @@ func (s *server) ready(ctx context.Context) management.Readiness {
 		return r
 	}
 	if err := s.shield.trouble(); err != nil {
-		r.Status, r.Checks["limiter"] = management.Degraded, partDegraded+": "+err.Error()
+		r.Status, r.Checks["limiter"] = management.Degraded, partDegraded+" "+err.Error()
 		if s.settings.ShieldReadyRequiresStore {
 			r.Status, r.Reason = management.NotReady, "the limiter's store does not answer"
 		}

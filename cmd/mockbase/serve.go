@@ -95,9 +95,9 @@ func (s *server) start(paths []string) error {
 		s.openAccounts,
 		s.loadMocks,
 		s.restoreTraffic,
-		s.startUpkeep,
 		s.serveHTTP,
 		s.writeFiles,
+		s.startUpkeep,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -177,9 +177,12 @@ func (s *server) openMocks() error {
 		return s.journal.Close(ctx)
 	})
 	options := engine.Options{
-		Journal: s.journal, ClientAddress: s.shield.addresses.Client, Clock: s.clock, Logger: s.log.Logger,
+		ClientAddress: s.shield.addresses.Client, Clock: s.clock, Logger: s.log.Logger,
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget),
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
+	}
+	if s.settings.JournalCount > 0 {
+		options.Journal = s.journal
 	}
 	if s.shield.engine != nil {
 		options.Shield = s.shield.engine

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -82,7 +82,9 @@ func (s *server) openLimitStore(made *shield) (ratelimit.Store, error) {
 		Budget: s.settings.RedisBudget.Span(), PoolSize: int(s.settings.RedisPoolSize),
 	}
 	store, err := redisstore.New(redisstore.Options{
-		Config: place, Prefix: s.settings.ShieldKeyPrefix, ProbeInterval: s.settings.RedisProbeInterval.Span(), Clock: s.clock, Logger: s.log.Logger,
+		Config: place, Prefix: s.settings.ShieldKeyPrefix, ProbeInterval: s.settings.RedisProbeInterval.Span(),
+		BatchFlights: int(s.settings.RedisBatchFlights), WithoutLocalDenials: !s.settings.RedisLocalDenials,
+		Clock: s.clock, Logger: s.log.Logger,
 	})
 	if err != nil {
 		return nil, &failure{
@@ -197,7 +199,7 @@ func dialects(list []config.Dialect) []httplimit.Dialect {
 func (s *shield) trouble() error {
 	for _, l := range s.limiters {
 		if h := l.Health(); h.Degraded {
-			return errors.New(h.Reason + ": " + h.LastError)
+			return fmt.Errorf("since %s, failing %s: %s: %s", h.Since.UTC().Format(time.RFC3339), h.Mode, h.Reason, h.LastError)
 		}
 	}
 	return nil

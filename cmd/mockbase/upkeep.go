@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/mockbase/mockbase/store"
@@ -21,6 +22,8 @@ func (s *server) startUpkeep() error {
 		defer pace.Stop()
 		for {
 			s.clearUp(ctx)
+			// Loading mocks and hashing passwords leave large holes behind; without this they are kept for minutes.
+			debug.FreeOSMemory()
 			select {
 			case <-ctx.Done():
 				return

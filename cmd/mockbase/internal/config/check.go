@@ -106,6 +106,13 @@ func (c *checker) redis(s *Settings) {
 	if s.RedisMaster != "" && s.RedisCluster {
 		c.add("redis-cluster", "drop one of the two", "a cluster has no %s", c.spell("redis-master"))
 	}
+	c.redisBounds(s)
+}
+
+func (c *checker) redisBounds(s *Settings) {
+	if s.RedisBatchFlights < 2 || s.RedisBatchFlights > 8 {
+		c.add("redis-batch-flights", "", "%d is out of bounds: write a number from 2 to 8", s.RedisBatchFlights)
+	}
 	if b := time.Duration(s.RedisBudget); b < time.Millisecond || b > 2*time.Second {
 		c.add("redis-budget", "", "%s is out of bounds: write a time from 1ms to 2s", s.RedisBudget)
 	}
@@ -127,6 +134,9 @@ func (c *checker) limits(s *Settings) {
 	if s.ShieldKeyPrefix == "" || strings.ContainsAny(s.ShieldKeyPrefix, "{} \t\r\n") {
 		c.add("shield-key-prefix", "write letters, digits, - and :", "%q is no key prefix", s.ShieldKeyPrefix)
 	}
+	if s.JournalAge < Duration(time.Second) {
+		c.add("journal-age", "write 1s or more, or a journal-count of 0 to record nothing", "%s is too short to work with", s.JournalAge)
+	}
 	for _, b := range []struct {
 		name  string
 		value int64
@@ -134,7 +144,8 @@ func (c *checker) limits(s *Settings) {
 	}{
 		{"shield-max-keys", int64(s.ShieldMaxKeys), 1},
 		{"shield-max-bytes", int64(s.ShieldMaxBytes), 1 << 16},
-		{"max-body", int64(s.MaxBody), 0},
+		{"journal-bytes", int64(s.JournalBytes), 1 << 10},
+		{"max-body", int64(s.MaxBody), 1},
 		{"max-target", int64(s.MaxTarget), 256},
 		{"max-header", int64(s.MaxHeader), 8 << 10},
 	} {

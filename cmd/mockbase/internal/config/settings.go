@@ -90,12 +90,14 @@ type Redis struct {
 	RedisTLSCA         string   `name:"redis-tls-ca" group:"redis" placeholder:"FILE" help:"Certificates in PEM that sign the Redis server's."`
 	RedisBudget        Duration `name:"redis-budget" default:"50ms" group:"redis" placeholder:"TIME" help:"Longest a check may wait for Redis, 1ms to 2s."`
 	RedisPoolSize      Count    `name:"redis-pool-size" default:"0" group:"redis" placeholder:"N" help:"Most connections to each Redis server; 0 is ten for each processor."`
+	RedisBatchFlights  Count    `name:"redis-batch-flights" default:"4" group:"redis" placeholder:"N" help:"Most batches of checks on their way to one Redis server at once, 2 to 8."`
+	RedisLocalDenials  bool     `name:"redis-local-denials" default:"true" negatable:"" group:"redis" help:"Refuse a client that is known to be over its limit without asking Redis, for five seconds at most."`
 	RedisProbeInterval Duration `name:"redis-probe-interval" default:"250ms" group:"redis" placeholder:"TIME" help:"How often a Redis that failed is tried again."`
 }
 
 // Journal bounds the record of requests, for each project.
 type Journal struct {
-	JournalCount Count    `name:"journal-count" default:"10000" group:"journal" placeholder:"N" help:"Most requests that are kept, for each project."`
+	JournalCount Count    `name:"journal-count" default:"10000" group:"journal" placeholder:"N" help:"Most requests that are kept, for each project; 0 records nothing."`
 	JournalBytes Bytes    `name:"journal-bytes" default:"64MiB" group:"journal" placeholder:"SIZE" help:"Most bytes that they take, for each project."`
 	JournalAge   Duration `name:"journal-age" default:"24h" group:"journal" placeholder:"TIME" help:"How long they are kept."`
 }
