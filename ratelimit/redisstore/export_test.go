@@ -1,9 +1,12 @@
 package redisstore
 
 import (
+	"context"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/mockbase/mockbase/ratelimit"
 )
 
 // Greeted is closed when the store has met Redis, or found out that it is away.
@@ -45,3 +48,54 @@ var ErrOverflow = errOverflow
 
 // ProbeKey is the key that a probe writes for the shard of a key.
 func ProbeKey(prefix, key string) string { return (&Store{prefix: prefix}).probeKey(key) }
+
+// CarryTogether carries a batch of checks of cost 1 under these keys, whose time is over at the deadline, by the client
+// of one node, or of the single server with none. It returns the error of each.
+func (s *Store) CarryTogether(ctx context.Context, node *redis.Client, deadline time.Time, keys ...string) []error {
+	sh := &s.shards.main
+	if node != nil {
+		sh = s.shards.at(node.Options().Addr)
+	}
+	batch := make([]*ride, len(keys))
+	for i, key := range keys {
+		r, _ := newRide().(*ride)
+		r.question = question{key: key, cost: 1, window: time.Minute}
+		r.pass, r.deadline = pass{shard: sh, node: node}, deadline
+		batch[i] = r
+	}
+	s.carry(sh, append([]*ride(nil), batch...))
+	errs := make([]error, len(batch))
+	for i, r := range batch {
+		<-r.landed
+		if errs[i] = r.err; r.outcome == outcomeNotRun {
+			errs[i] = s.goAlone(ctx, r)
+		}
+	}
+	return errs
+}
+
+// Denials is a memory of denials.
+type Denials struct{ n *denials }
+
+// NewDenials is newDenials.
+func NewDenials(size int, clock func() time.Time) Denials { return Denials{newDenials(size, clock)} }
+
+// Deny remembers a denial of a request, asked for in an era, that holds for a while.
+func (d Denials) Deny(key string, r *ratelimit.Request, wait time.Duration, era int64) {
+	d.n.remember(key, r, r.Now, &ratelimit.Decision{RetryAfter: wait}, era)
+}
+
+// Known is denials.repeat.
+func (d Denials) Known(key string, r *ratelimit.Request) bool {
+	_, known := d.n.repeat(key, r, r.Now)
+	return known
+}
+
+// Era is denials.era.
+func (d Denials) Era() int64 { return d.n.era() }
+
+// Forget is denials.forget.
+func (d Denials) Forget(keys ...string) { d.n.forget(keys) }
+
+// Held is the number of denials.
+func (d Denials) Held() int64 { return d.n.held.Load() }
