@@ -23,8 +23,8 @@ const (
 //	option = ("algorithm" | "burst" | "align" | "name") "=" value
 //
 // Case and surrounding blanks do not matter. All policies of a list must allow; they are judged in the order written. A
-// wrong text is a *[RuleError] with the offset of the fault in bytes. Every algorithm of the vocabulary can be written;
-// whether it is served is the question of [Policy.Validate].
+// wrong text is a *[RuleError] with the offset of the fault in bytes. Whether the numbers work together is the question
+// of [Policy.Validate].
 func ParseRules(text string) ([]Policy, error) {
 	p := ruleParser{input: text, text: strings.ToLower(text)}
 	if len(p.text) != len(text) || len(text) > maxRuleText {

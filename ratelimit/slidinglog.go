@@ -73,6 +73,9 @@ func (l *stamps) units() int64 {
 
 // oldest returns the instant of the n-th oldest unit, of which there must be one.
 func (l *stamps) oldest(n int64) int64 {
+	if first := l.get(0); first.sum-l.base >= n {
+		return first.at
+	}
 	return l.get(sort.Search(l.size-1, func(i int) bool { return l.get(i).sum-l.base >= n })).at
 }
 

@@ -37,15 +37,18 @@ type slide struct {
 // horizon (rule RL16).
 func slideTo(p *Policy, s *State, now int64) slide {
 	window := p.windowTicks()
-	v := slide{at: now, start: floor(now, window), limit: p.Limit, window: window / ticksPerMillisecond}
-	if s.kind == stateSliding && s.window == window && now >= s.start-window {
+	v := slide{at: now, limit: p.Limit, window: window / ticksPerMillisecond}
+	if s.kind != stateSliding || s.window != window || now < s.start-window {
+		v.start = floor(now, window)
+	} else {
 		v.at = max(now, s.start)
-		v.start = max(v.start, s.start)
-		switch v.start - s.start {
-		case 0:
-			v.current, v.previous = s.count, s.previous
-		case window:
-			v.previous = s.count
+		switch {
+		case v.at < s.start+window:
+			v.start, v.current, v.previous = s.start, s.count, s.previous
+		case v.at < s.start+2*window:
+			v.start, v.previous = s.start+window, s.count
+		default:
+			v.start = floor(now, window)
 		}
 	}
 	v.elapsed = (v.at - v.start) / ticksPerMillisecond
