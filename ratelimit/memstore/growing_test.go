@@ -247,3 +247,40 @@ func TestRL45_requests_judged_together_do_not_allocate(t *testing.T) {
 		}
 	}
 }
+
+func TestRL126_lasting_counters_do_not_expire_by_real_time(t *testing.T) {
+	t.Parallel()
+	for _, lasting := range []bool{true, false} {
+		c := &ticker{now: time.Unix(1_767_225_600, 0)}
+		s := newStore(t, memstore.Options{MaxKeys: 1000, Lasting: lasting, Clock: c.read})
+		session := time.Unix(1_000_000_000, 0) // A clock of its own, which stands still.
+		policies := []*ratelimit.Policy{of(ratelimit.FixedWindow, 2, time.Minute), of(ratelimit.GCRA, 2, time.Minute), of(ratelimit.Concurrency, 2, time.Minute)}
+		used := func() (units int64) {
+			for _, p := range policies {
+				d, err := s.Take(t.Context(), ratelimit.Request{Key: client("k"), Policy: p, Now: session})
+				if err != nil {
+					t.Fatal(err)
+				}
+				units += 2 - d.Remaining
+			}
+			return units
+		}
+		for _, p := range policies {
+			r := ratelimit.Request{Key: client("k"), Policy: p, Cost: 1, Now: session, Lease: "a"}
+			if _, err := s.Take(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		renewed, err := s.RenewAt(t.Context(), client("k"), policies[2], "a", session)
+		if err != nil || !renewed {
+			t.Errorf("renew: %t, %v", renewed, err)
+		}
+		c.now = c.now.Add(24 * time.Hour)
+		for i := range 1000 { // New counters sweep old ones away.
+			take(t, s, client(strconv.Itoa(i%100)), policy(10, time.Hour), 1)
+		}
+		if got, want := used(), map[bool]int64{true: 3, false: 0}[lasting]; got != want {
+			t.Errorf("lasting %t: %d units used after a day, want %d", lasting, got, want)
+		}
+	}
+}

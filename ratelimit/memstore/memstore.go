@@ -11,7 +11,7 @@
 //
 // # Expiry
 //
-// A counter expires when its window is over in real time. Each check looks at a few entries of its shard and frees the
+// A counter expires when its window is over in real time, unless Options.Lasting is set. Each check looks at a few entries of its shard and frees the
 // expired ones; nothing ever walks over the whole store while callers wait.
 package memstore
 
@@ -50,6 +50,9 @@ type Options struct {
 	// MaxBytes bounds the memory of the counters; 0 is DefaultMaxBytes. The room for one counter in each shard is
 	// always there.
 	MaxBytes int64
+	// Lasting keeps counters until they are reset or make room for others, whatever time passes. Callers whose instants
+	// are not those of the clock need it, since their windows take another time than the machine's (rule RL126).
+	Lasting bool
 	// Clock is the time of checks without an instant, and the time by which counters expire; nil is time.Now.
 	Clock func() time.Time
 }
@@ -95,6 +98,7 @@ func New(o Options) (*Store, error) {
 			keys++
 		}
 		s.shards[i].open(keys, o.MaxBytes/int64(count), &s.evictions)
+		s.shards[i].lasting = o.Lasting
 	}
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"math"
 	"math/bits"
 	"strings"
 	"sync"
@@ -63,6 +64,7 @@ type shard struct {
 	checks           int
 	maxKeys          int
 	maxBytes         int64
+	lasting          bool
 	evictions        *atomic.Int64
 	_                [cacheLine]byte
 }
@@ -107,7 +109,7 @@ func (h *shard) judge(hash uint64, k *key, r *ratelimit.Request, at int64, d *ra
 	}
 	e := h.at(found)
 	ratelimit.Judge(r, &e.state, d)
-	e.expires = expiry(r.Policy, d, at)
+	e.expires = h.expiry(r.Policy, d, at)
 	h.touch(found, d)
 	if h.checks++; h.checks%sweepEvery == 0 {
 		h.sweep(at, sweepKnown)
@@ -123,7 +125,7 @@ func (h *shard) judgeGrowing(r ref, request *ratelimit.Request, at int64, d *rat
 	e := h.at(r)
 	before := e.state.Bytes()
 	ratelimit.Judge(request, &e.state, d)
-	e.expires = max(e.expires, expiry(request.Policy, d, at))
+	e.expires = max(e.expires, h.expiry(request.Policy, d, at))
 	h.touch(r, d)
 	h.sweep(at, 1)
 	h.grow(r, before, at)
@@ -147,7 +149,7 @@ func (h *shard) judgeNew(hash uint64, k *key, r *ratelimit.Request, at int64, d 
 	c := counter{key: *k, hash: hash}
 	ratelimit.Judge(r, &c.state, d)
 	if !c.state.IsZero() {
-		c.expires, c.exhausted = expiry(r.Policy, d, at), d.Remaining == 0
+		c.expires, c.exhausted = h.expiry(r.Policy, d, at), d.Remaining == 0
 		h.sweep(at, sweepNew)
 		h.insert(&c, at)
 	}
@@ -195,14 +197,17 @@ func (h *shard) renewLease(hash uint64, k *key, r *ratelimit.Request, at int64) 
 	if !e.state.Renew(r) {
 		return false
 	}
-	e.expires = max(e.expires, at+int64(r.Policy.Window))
+	e.expires = max(e.expires, h.expiry(r.Policy, &ratelimit.Decision{}, at))
 	h.grow(found, before, at)
 	return true
 }
 
 // expiry returns when a counter may go. It lives for a window after its last check, as a key of a shared store does
 // (rule RL26): longer than its window lasts, so that a clock that goes back finds it.
-func expiry(p *ratelimit.Policy, d *ratelimit.Decision, at int64) int64 {
+func (h *shard) expiry(p *ratelimit.Policy, d *ratelimit.Decision, at int64) int64 {
+	if h.lasting {
+		return math.MaxInt64
+	}
 	return at + int64(max(p.Window, d.Reset))
 }
 
@@ -266,22 +271,27 @@ func (h *shard) insert(c *counter, at int64) {
 }
 
 // makeRoom frees an expired entry if the sweep finds one, else the least recently used one, exhausted ones last. It spares
-// one entry, which is the newest of its list, and of which there must be another.
+// one entry; there must be another.
 func (h *shard) makeRoom(at int64, spared ref) {
 	if h.sweep(at, sweepFull) > 0 {
 		return
 	}
-	victim, last := h.fresh.oldest, h.exhausted.oldest
-	if victim == spared {
-		victim = 0
-	}
-	if last != 0 && last != spared && (victim == 0 || h.at(last).expires <= at) {
+	victim, last := h.oldest(&h.fresh, spared), h.oldest(&h.exhausted, spared)
+	if victim == 0 || last != 0 && h.at(last).expires <= at {
 		victim = last
 	}
 	if h.at(victim).expires > at {
 		h.evictions.Add(1)
 	}
 	h.release(victim)
+}
+
+// oldest returns the least recently used entry of a list, but not the spared one.
+func (h *shard) oldest(l *useList, spared ref) ref {
+	if l.oldest != 0 && l.oldest == spared {
+		return h.at(spared).newer
+	}
+	return l.oldest
 }
 
 // sweep looks at the next entries, frees the expired ones and returns their number.

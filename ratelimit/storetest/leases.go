@@ -87,7 +87,7 @@ func (s subject) places() {
 }
 
 func (s subject) misusedLeases(p *ratelimit.Policy) {
-	r := request("places", "misuse", p, 1)
+	r := request("places", "k", p, 1)
 	if d, err := s.store.Take(s.Context(), r); err == nil || d.Allowed {
 		s.Errorf("a place without a lease: %+v, %v", d, err)
 	}
