@@ -29,6 +29,7 @@ var house = []struct {
 	{pkg: "ratelimit/memstore", ours: []string{"ratelimit"}},
 	{pkg: "ratelimit/redisstore", ours: []string{"ratelimit"}, others: []string{"github.com/redis/go-redis/v9"}},
 	{pkg: "ratelimit/httplimit", ours: []string{"ratelimit"}},
+	{pkg: "ratelimit/guard", ours: []string{"ratelimit"}},
 	{pkg: "ratelimit/storetest", ours: []string{"ratelimit"}},
 	{pkg: "engine", ours: []string{"", "ratelimit"}},
 	{pkg: "engine/journal", ours: []string{""}},

@@ -1,0 +1,156 @@
+package guard
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase/ratelimit"
+)
+
+// Matcher selects requests. All that it states must hold; the zero matcher selects every request.
+type Matcher struct {
+	// Methods are exact.
+	Methods []string
+	// Paths are exact, or a prefix that ends in *. They are compared with the path and with the route pattern.
+	Paths []string
+	// Predicate looks at the rest; nil is true. It must be safe for concurrent use and must not keep the attempt.
+	Predicate func(*ratelimit.Attempt) bool
+}
+
+func (m *Matcher) matches(a *ratelimit.Attempt) bool {
+	if len(m.Methods) > 0 && !slices.Contains(m.Methods, a.Method) {
+		return false
+	}
+	if len(m.Paths) > 0 && !matchesPath(m.Paths, a.Path) && (a.Pattern == "" || !matchesPath(m.Paths, a.Pattern)) {
+		return false
+	}
+	return m.Predicate == nil || m.Predicate(a)
+}
+
+// matchesPath says whether one of the patterns is the path, or a prefix of it if it ends in *.
+func matchesPath(patterns []string, path string) bool {
+	for _, pattern := range patterns {
+		prefix, open := strings.CutSuffix(pattern, "*")
+		if path == pattern || open && strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// The parts of a key that a guard knows by itself. Any other is asked of the attempt's Parts (rule RL78).
+const (
+	// PartIP is the identifier of the client's address.
+	PartIP = "ip"
+	// PartGlobal is the same for all.
+	PartGlobal = "global"
+	// PartPath is the path; PartEndpoint is method and route pattern, or the path where no route is known (rule RL80).
+	PartPath     = "path"
+	PartEndpoint = "endpoint"
+	// PartUser is who is asking if that is known, and else the address.
+	PartUser = "user"
+)
+
+// Missing says what becomes of a check whose key lacks a part (rule RL79).
+type Missing string
+
+// MissingIP takes the client's address for the whole key and is the default; MissingSkip skips the rule; MissingDeny
+// refuses the request.
+const (
+	MissingIP   Missing = "ip"
+	MissingSkip Missing = "skip"
+	MissingDeny Missing = "deny"
+)
+
+// noAddress is the identifier of a client without an address.
+const noAddress = "unix"
+
+// Key says who shares a counter or a ban. The zero key is the client's address.
+type Key struct {
+	// Parts are joined so that they cannot run together; none is PartIP.
+	Parts []string
+	// OnMissing is MissingIP, MissingSkip or MissingDeny; "" is MissingIP.
+	OnMissing Missing
+}
+
+func (k *Key) validate(rule string) error {
+	if slices.Contains(k.Parts, "") {
+		return fault("rule %q: a part of the key is empty", rule)
+	}
+	switch k.OnMissing {
+	case "", MissingIP, MissingSkip, MissingDeny:
+		return nil
+	default:
+		return fault("rule %q: missing keys %q are not ip, skip or deny", rule, k.OnMissing)
+	}
+}
+
+// global says that everybody shares the key.
+func (k *Key) global() bool { return len(k.Parts) == 1 && k.Parts[0] == PartGlobal }
+
+// identifier returns the key of an attempt, and false if it lacks a part and the address may not stand in for it.
+func (k *Key) identifier(a *ratelimit.Attempt) (key string, ok bool) {
+	if len(k.Parts) == 0 {
+		return addressOf(a), true
+	}
+	if len(k.Parts) == 1 {
+		if own, known := ownPart(k.Parts[0], a); known {
+			return own, true
+		}
+	}
+	var joined []byte
+	for _, part := range k.Parts {
+		value, known := ownPart(part, a)
+		if !known {
+			value, known = askedPart(part, a)
+		}
+		if !known {
+			return addressOf(a), k.OnMissing == "" || k.OnMissing == MissingIP
+		}
+		joined = appendPart(joined, value)
+	}
+	return string(joined), true
+}
+
+// ownPart returns a part that every attempt has.
+func ownPart(part string, a *ratelimit.Attempt) (string, bool) {
+	switch part {
+	case PartIP:
+		return addressOf(a), true
+	case PartGlobal:
+		return PartGlobal, true
+	case PartPath:
+		return a.Path, true
+	case PartEndpoint:
+		if a.Pattern == "" {
+			return a.Method + " " + a.Path, true
+		}
+		return a.Method + " " + a.Pattern, true
+	default:
+		return "", false
+	}
+}
+
+func askedPart(part string, a *ratelimit.Attempt) (string, bool) {
+	if a.Parts != nil {
+		if value, ok := a.Parts.Part(part); ok {
+			return value, true
+		}
+	}
+	return addressOf(a), part == PartUser
+}
+
+// appendPart writes a part with its length before it, so that the parts of two keys cannot run together.
+func appendPart(joined []byte, value string) []byte {
+	joined = strconv.AppendInt(joined, int64(len(value)), 10)
+	joined = append(joined, '~') // No address contains it, so that no part poses as one.
+	return append(joined, value...)
+}
+
+func addressOf(a *ratelimit.Attempt) string {
+	if a.Identifier == "" {
+		return noAddress
+	}
+	return a.Identifier
+}

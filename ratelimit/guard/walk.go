@@ -1,0 +1,211 @@
+package guard
+
+import (
+	"context"
+	"time"
+
+	"github.com/mockbase/mockbase/ratelimit"
+)
+
+// walk is one request on its way through the layers.
+type walk struct {
+	guard   *Guard
+	program *program
+	attempt *ratelimit.Attempt
+	verdict ratelimit.Verdict
+	watches []watch
+}
+
+// run asks the layers in their order (rule RL86).
+func (w *walk) run(ctx context.Context) {
+	w.track()
+	if w.safelisted() {
+		return
+	}
+	w.guard.circuit.offer(w.program)
+	if w.blocked() || w.banned(ctx) || w.limited(ctx) || w.broken() {
+		for i := range w.watches {
+			w.guard.bans.leave(&w.watches[i])
+		}
+		return
+	}
+	w.verdict.Allowed = true
+	w.verdict.State = w.program.plain
+	if len(w.watches) > 0 {
+		w.verdict.State = &passage{program: w.program, watches: w.watches}
+	}
+}
+
+// refusal is a match of a rule.
+type refusal struct {
+	layer      ratelimit.Layer
+	rule       string
+	key        string
+	tally      *tally
+	status     int
+	code       string
+	reason     string
+	retryAfter time.Duration
+	decision   ratelimit.Decision
+	hidden     bool
+	dry        bool
+}
+
+// refuse counts a match and tells of it. It ends the walk unless the rule is in dry run (rule RL92).
+func (w *walk) refuse(r *refusal) bool {
+	mode := ModeLive
+	if r.dry || w.program.rules.DryRun {
+		mode = ModeDry
+	}
+	w.tell(r, mode)
+	if mode == ModeDry {
+		r.tally.dry.Add(1)
+		if w.verdict.WouldLimit != "" {
+			w.verdict.WouldLimit += ", "
+		}
+		w.verdict.WouldLimit += string(r.layer) + "/" + r.rule
+		return false
+	}
+	r.tally.live.Add(1)
+	w.verdict = ratelimit.Verdict{
+		Layer: r.layer, Rule: r.rule, Reason: r.reason, Status: r.status, Code: r.code, RetryAfter: r.retryAfter,
+		Decision: r.decision, Hidden: r.hidden, WouldLimit: w.verdict.WouldLimit,
+	}
+	return true
+}
+
+func (w *walk) tell(r *refusal, mode Mode) {
+	if w.guard.onMatch == nil {
+		return
+	}
+	w.guard.onMatch(Match{
+		Layer: r.layer, Rule: r.rule, Mode: mode, Key: ratelimit.KeyIdentifier(r.key), Status: r.status, Reason: r.reason,
+		RetryAfter: r.retryAfter, Decision: r.decision, Attempt: w.attempt,
+	})
+}
+
+// track counts for the rules that do nothing else.
+func (w *walk) track() {
+	for i := range w.program.rules.Track {
+		if w.program.rules.Track[i].Match.matches(w.attempt) {
+			w.program.tracks[i].dry.Add(1)
+		}
+	}
+}
+
+// safelisted ends the walk of a request that passes everything (rule RL88).
+func (w *walk) safelisted() bool {
+	l := w.program.safelist
+	if l == nil {
+		return false
+	}
+	i := l.find(w.attempt)
+	if i < 0 {
+		return false
+	}
+	l.tallies[i].live.Add(1)
+	w.verdict = ratelimit.Verdict{Allowed: true, Layer: ratelimit.LayerSafelist, Rule: l.entries[i].Name, Reason: l.entries[i].Reason}
+	return true
+}
+
+func (w *walk) blocked() bool {
+	l := w.program.blocklist
+	if l == nil {
+		return false
+	}
+	i := l.find(w.attempt)
+	if i < 0 {
+		return false
+	}
+	return w.refuse(&refusal{
+		layer: ratelimit.LayerBlocklist, rule: l.entries[i].Name, reason: l.entries[i].Reason, key: addressOf(w.attempt),
+		tally: l.tallies[i], status: ratelimit.StatusForbidden,
+	})
+}
+
+// limited asks the tiers in their order; the first denial ends. The verdict reports the tier with the least share left of
+// those that clients may see (rules RL89, RL90).
+func (w *walk) limited(ctx context.Context) bool {
+	for _, t := range w.program.tiers {
+		policy := t.policy()
+		if policy.Limit == 0 || !t.rule.Match.matches(w.attempt) {
+			continue
+		}
+		key, ok := t.rule.Key.identifier(w.attempt)
+		if !ok {
+			if t.rule.Key.OnMissing == MissingDeny && w.refuse(w.keyless(ratelimit.LayerTiers, policy.Name, t.tally, t.rule.DryRun)) {
+				return true
+			}
+			continue
+		}
+		d, err := t.limiter.Check(ctx, ratelimit.Request{
+			Key: ratelimit.Key{Namespace: policy.Name, Identifier: key}, Policy: policy, Cost: w.attempt.Cost, Now: w.attempt.Now,
+		})
+		if err != nil { // Only misuse, which Update has ruled out; limits must never take the server down.
+			continue
+		}
+		if d.Allowed {
+			w.report(t, &d)
+		} else if w.refuse(denial(t, key, &d)) {
+			return true
+		}
+	}
+	return false
+}
+
+// report keeps the decision of an allowed check if it has less left than the one before.
+func (w *walk) report(t *tier, d *ratelimit.Decision) {
+	if d.Skipped || t.hidden || t.rule.DryRun || w.program.rules.DryRun {
+		return
+	}
+	reported := &w.verdict.Decision
+	if reported.Policy == nil || share(d) < share(reported) {
+		*reported = *d
+	}
+}
+
+func share(d *ratelimit.Decision) float64 { return float64(d.Remaining) / float64(d.Limit) }
+
+// denial is the refusal by a tier: 429, or 503 if its store failed and its mode is closed (rule RL65).
+func denial(t *tier, key string, d *ratelimit.Decision) *refusal {
+	status := ratelimit.StatusTooMany
+	if d.Degraded == ratelimit.Closed {
+		status = ratelimit.StatusUnavailable
+	}
+	return &refusal{
+		layer: ratelimit.LayerTiers, rule: t.rule.Policy.Name, key: key, tally: t.tally, status: status,
+		retryAfter: d.RetryAfter, decision: *d, hidden: t.hidden, dry: t.rule.DryRun,
+	}
+}
+
+// keyless is the refusal of a request that lacks a part of a rule's key.
+func (w *walk) keyless(layer ratelimit.Layer, rule string, t *tally, dry bool) *refusal {
+	return &refusal{
+		layer: layer, rule: rule, key: addressOf(w.attempt), tally: t, status: ratelimit.StatusForbidden,
+		reason: "the request lacks what the rule counts by", dry: dry,
+	}
+}
+
+// broken asks the circuit.
+func (w *walk) broken() bool {
+	c := w.program.circuit
+	if c == nil {
+		return false
+	}
+	wait, ok := w.guard.circuit.admit(c, w.attempt)
+	if ok {
+		return false
+	}
+	return w.refuse(&refusal{
+		layer: ratelimit.LayerCircuit, rule: "circuit", key: addressOf(w.attempt), tally: w.program.circuitTally,
+		status: ratelimit.StatusUnavailable, retryAfter: max(wait, minimalWait(wait)), dry: c.DryRun,
+	})
+}
+
+// minimalWait keeps the wait of a refusal from being none, and leaves Never alone.
+func minimalWait(wait time.Duration) time.Duration {
+	if wait == ratelimit.Never {
+		return wait
+	}
+	return time.Second
+}
