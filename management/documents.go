@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/mockbase/mockbase"
 )
@@ -13,30 +14,37 @@ import (
 //go:embed openapi.yaml
 var openAPI []byte
 
-// documents are the texts that are served as they are.
+// documents are the texts that are served as they are. They are made when they are first asked for: reading them would
+// be a good part of the start.
 type documents struct {
-	openAPIJSON []byte
-	schema      []byte
-	problems    problemPages
+	openAPIJSON  func() ([]byte, error)
+	problemPages func() (*problemPages, error)
 }
 
-// make prepares the documents once, for all requests.
-func (d *documents) make(schema []byte) error {
+func newDocuments() documents {
+	return documents{openAPIJSON: sync.OnceValues(openAPIAsJSON), problemPages: sync.OnceValues(newProblemPages)}
+}
+
+func openAPIAsJSON() ([]byte, error) {
 	tree, err := mockbase.ParseNode(openAPI, mockbase.FormatYAML, mockbase.ParseLimits{})
 	if err != nil {
-		return fmt.Errorf("read API document: %w", err)
+		return nil, defect("read API document", err)
 	}
-	d.openAPIJSON = append(tree.JSON(), '\n')
-	d.schema = schema
-	if err := d.problems.make(); err != nil {
-		return fmt.Errorf("make problem pages: %w", err)
-	}
-	return nil
+	return append(tree.JSON(), '\n'), nil
+}
+
+// defect is an error that only a wrong binary can have. What is wrong with it is for the log alone.
+func defect(what string, err error) error {
+	return fmt.Errorf("%s: %w", what, &mockbase.Error{Code: mockbase.CodeInternal, Message: "the binary is broken", Err: err})
 }
 
 // openAPIJSON serves the API document as JSON (M-245).
 func (s *Server) openAPIJSON(c *call) error {
-	c.bytes(http.StatusOK, typeJSON, s.documents.openAPIJSON)
+	text, err := s.documents.openAPIJSON()
+	if err != nil {
+		return err
+	}
+	c.bytes(http.StatusOK, typeJSON, text)
 	return nil
 }
 
@@ -48,9 +56,9 @@ func (*Server) openAPIYAML(c *call) error {
 
 // mockSchema serves the JSON Schema of definitions, for editors (M-247).
 func (s *Server) mockSchema(c *call) error {
-	if len(s.documents.schema) == 0 {
+	if len(s.MockSchema) == 0 {
 		return noSuchRoute()
 	}
-	c.bytes(http.StatusOK, c.offer, s.documents.schema)
+	c.bytes(http.StatusOK, c.offer, s.MockSchema)
 	return nil
 }

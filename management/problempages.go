@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"net/http"
 
@@ -18,12 +17,12 @@ var problemSource string
 //go:embed problem.css
 var problemStyle string
 
-// problemPages are the pages at /docs/problems, made once.
+// problemPages shows the pages at /docs/problems.
 type problemPages struct {
+	source *template.Template
 	// policy lets a page use its own style and nothing else, not even from here (rule M-18).
 	policy string
-	index  []byte
-	byCode map[mockbase.Code][]byte
+	all    []mockbase.ProblemPage
 }
 
 // problemView is what the template is given. Problem is nil on the page of all codes.
@@ -33,38 +32,40 @@ type problemView struct {
 	Problems []mockbase.ProblemPage
 }
 
-func (p *problemPages) make() error {
+func newProblemPages() (*problemPages, error) {
 	source, err := template.New("problem").Parse(problemSource)
 	if err != nil {
-		return fmt.Errorf("parse page: %w", err)
+		return nil, defect("parse problem page", err)
 	}
 	digest := sha256.Sum256([]byte(problemStyle))
-	p.policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) +
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) +
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	style := template.CSS(problemStyle) //nolint:gosec // the style is ours
-	all := mockbase.Problems()
-	p.byCode = make(map[mockbase.Code][]byte, len(all))
-	for i := range all {
-		page, err := renderProblem(source, problemView{Style: style, Problem: &all[i]})
-		if err != nil {
-			return err
-		}
-		p.byCode[all[i].Code] = page
-	}
-	p.index, err = renderProblem(source, problemView{Style: style, Problems: all})
-	return err
+	return &problemPages{source: source, policy: policy, all: mockbase.Problems()}, nil
 }
 
-func renderProblem(source *template.Template, v problemView) ([]byte, error) {
-	var page bytes.Buffer
-	if err := source.Execute(&page, v); err != nil {
-		return nil, fmt.Errorf("render page: %w", err)
+// show answers with a page of one code, or with that of all codes.
+func (p *problemPages) show(c *call, one *mockbase.ProblemPage) error {
+	v := problemView{Style: template.CSS(problemStyle), Problem: one} //nolint:gosec // the style is ours
+	if one == nil {
+		v.Problems = p.all
 	}
-	return page.Bytes(), nil
+	var page bytes.Buffer
+	if err := p.source.Execute(&page, v); err != nil {
+		return defect("render problem page", err)
+	}
+	c.header().Set("Content-Security-Policy", p.policy)
+	c.bytes(http.StatusOK, typeHTML+"; charset=utf-8", page.Bytes())
+	return nil
 }
 
 // problemList shows all codes (M-246).
-func (s *Server) problemList(c *call) error { return s.html(c, s.documents.problems.index) }
+func (s *Server) problemList(c *call) error {
+	pages, err := s.documents.problemPages()
+	if err != nil {
+		return err
+	}
+	return pages.show(c, nil)
+}
 
 // problemPage explains one code: where the type of a problem leads, also without a network (M-246, rule M-5).
 func (s *Server) problemPage(c *call) error {
@@ -72,15 +73,14 @@ func (s *Server) problemPage(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, ok := s.documents.problems.byCode[mockbase.Code(code)]
-	if !ok {
-		return &mockbase.Error{Code: mockbase.CodeNotFound, Message: "there is no problem code " + shown(code), Hint: "/docs/problems lists them"}
+	pages, err := s.documents.problemPages()
+	if err != nil {
+		return err
 	}
-	return s.html(c, page)
-}
-
-func (s *Server) html(c *call, page []byte) error {
-	c.header().Set("Content-Security-Policy", s.documents.problems.policy)
-	c.bytes(http.StatusOK, typeHTML+"; charset=utf-8", page)
-	return nil
+	for i := range pages.all {
+		if string(pages.all[i].Code) == code {
+			return pages.show(c, &pages.all[i])
+		}
+	}
+	return &mockbase.Error{Code: mockbase.CodeNotFound, Message: "there is no problem code " + shown(code), Hint: "/docs/problems lists them"}
 }

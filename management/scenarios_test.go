@@ -56,16 +56,27 @@ func owners(status int) map[string]int {
 	return map[string]int{guest: 401, member: 404, stranger: 404, viewer: 403, editor: 403, owner: status, admin: status}
 }
 
-// run runs each scenario in a world of its own, in which the shop has the mocks one and two.
+// scene is a world in which the shop has the mocks one and two.
+func scene(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.addMock(`{"name":"one","request":"GET /one","response":{"text":"first"}}`)
+	w.addMock(`{"name":"two","request":"GET /two","response":{"text":"second"}}`)
+	w.record()
+	return w
+}
+
+// run runs each scenario in a world of its own; those that only read share one.
 func run(t *testing.T, scenarios ...scenario) {
 	t.Helper()
+	shared := scene(t)
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.addMock(`{"name":"one","request":"GET /one","response":{"text":"first"}}`)
-			w.addMock(`{"name":"two","request":"GET /two","response":{"text":"second"}}`)
-			w.record()
+			w := shared
+			if s.call.method != http.MethodGet && s.status < http.StatusBadRequest {
+				w = scene(t)
+			}
 			got := w.sendIn(t, s.call)
 			if got.status != s.status || s.code != "" && got.problem().Code != s.code {
 				t.Fatalf("status %d, want %d %s: %s", got.status, s.status, s.code, got.body)

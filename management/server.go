@@ -135,22 +135,19 @@ var _ http.Handler = (*Server)(nil)
 
 var errOptions = errors.New("catalog, accounts and keys are needed")
 
-// New makes a server. It fails when a part that it cannot do without is missing, and when a route has no rights or no
-// place in the API document.
+// New makes a server. It fails when a part that it cannot do without is missing, when an address in the options is none,
+// and when a route has no rights.
 func New(o Options) (*Server, error) {
 	if o.Catalog == nil || o.Accounts == nil || o.Keys == nil {
 		return nil, fmt.Errorf("make management server: %w", errOptions)
 	}
 	s := &Server{
 		Options: o, clock: o.Clock, log: o.Logger, hasher: o.Hasher,
-		statuses: statusTable(), hosts: map[string]bool{}, origins: map[string]bool{},
+		statuses: statusTable(), documents: newDocuments(), hosts: map[string]bool{}, origins: map[string]bool{},
 	}
 	s.fallbacks()
 	s.replays = newReplays(s.clock)
 	if err := s.places(); err != nil {
-		return nil, fmt.Errorf("make management server: %w", err)
-	}
-	if err := s.documents.make(o.MockSchema); err != nil {
 		return nil, fmt.Errorf("make management server: %w", err)
 	}
 	s.echo = newEcho()
