@@ -138,17 +138,21 @@ func (l *Limiter) ask(ctx context.Context, r *Request) (Decision, error) {
 
 // degrade decides without the store.
 func (l *Limiter) degrade(ctx context.Context, r *Request) Decision {
-	switch l.mode {
-	case FailClosed:
-		return Decision{Limit: r.Policy.Capacity(), RetryAfter: l.retry, Degraded: Closed, Policy: r.Policy}
-	case FailMemory:
+	if l.mode == FailMemory {
 		if d, err := l.fallback.Take(ctx, *r); err == nil {
 			d.Degraded = Memory
 			return d
 		}
-	default:
 	}
+	return l.standIn(r)
+}
+
+// standIn is the decision of the failure mode without any store.
+func (l *Limiter) standIn(r *Request) Decision {
 	capacity := r.Policy.Capacity()
+	if l.mode == FailClosed {
+		return Decision{Limit: capacity, RetryAfter: l.retry, Degraded: Closed, Policy: r.Policy}
+	}
 	return Decision{Allowed: true, Limit: capacity, Remaining: capacity, Degraded: Open, Policy: r.Policy}
 }
 

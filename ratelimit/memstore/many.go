@@ -13,8 +13,8 @@ const fewRequests = 8
 
 // TakeInOrder judges the requests in order and stops after the first denial (rule RL14).
 func (s *Store) TakeInOrder(ctx context.Context, requests []ratelimit.Request, decisions []ratelimit.Decision) (int, error) {
-	if err := fitting(requests, decisions); err != nil {
-		return 0, err
+	if len(decisions) < len(requests) {
+		return 0, fmt.Errorf("take in order: %d requests and %d decisions: %w", len(requests), len(decisions), ratelimit.ErrConfig)
 	}
 	for i := range requests {
 		d, err := s.Take(ctx, requests[i])
@@ -59,13 +59,6 @@ func (s *Store) TakeAll(_ context.Context, requests []ratelimit.Request, decisio
 	return nil
 }
 
-func fitting(requests []ratelimit.Request, decisions []ratelimit.Decision) error {
-	if len(decisions) < len(requests) {
-		return fmt.Errorf("take several: %d requests and %d decisions: %w", len(requests), len(decisions), ratelimit.ErrConfig)
-	}
-	return nil
-}
-
 // charge is one request of several and the place of its counter.
 type charge struct {
 	request ratelimit.Request
@@ -78,7 +71,7 @@ type charge struct {
 
 // charges refuses requests that cannot be judged together, before any is, and fills in the decisions that need no state.
 func (s *Store) charges(charges []charge, requests []ratelimit.Request, decisions []ratelimit.Decision) ([]charge, error) {
-	if err := fitting(requests, decisions); err != nil {
+	if err := ratelimit.Together(requests, decisions); err != nil {
 		return nil, err
 	}
 	now := s.clock() // One instant for all that give none.
@@ -87,34 +80,15 @@ func (s *Store) charges(charges []charge, requests []ratelimit.Request, decision
 		if c.request.Now.IsZero() {
 			c.request.Now = now
 		}
-		var err error
-		if decisions[i], c.settled, err = ratelimit.Settle(c.request.Policy, c.request.Cost); err != nil {
-			return nil, err
-		}
+		decisions[i], c.settled, _ = ratelimit.Settle(c.request.Policy, c.request.Cost) // Together has ruled out the error.
 		if !c.settled {
-			if err := s.place(&c, charges); err != nil {
-				return nil, err
-			}
+			c.at = s.instant(&c.request.Now)
+			c.key = keyOf(&c.request.Key, c.request.Policy)
+			c.hash = s.hash(&c.key)
 		}
 		charges = append(charges, c)
 	}
 	return charges, nil
-}
-
-// place finds the counter of a charge. It must be no other's.
-func (s *Store) place(c *charge, others []charge) error {
-	if err := c.request.Validate(); err != nil {
-		return err
-	}
-	c.at = s.instant(&c.request.Now)
-	c.key = keyOf(&c.request.Key, c.request.Policy)
-	c.hash = s.hash(&c.key)
-	for i := range others {
-		if !others[i].settled && others[i].key == c.key {
-			return fmt.Errorf("take all: two requests share the counter of %q in %q: %w", c.key.identifier, c.key.namespace, ratelimit.ErrConfig)
-		}
-	}
-	return nil
 }
 
 // lock takes the locks of the shards in their order, each once, and returns which.
