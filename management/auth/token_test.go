@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -275,4 +276,36 @@ func FuzzVerify(f *testing.F) {
 			t.Errorf("accepted %q", token)
 		}
 	})
+}
+
+// Tokens are signed and checked while keys change under them.
+func TestM33_rotation_disturbs_nobody(t *testing.T) {
+	t.Parallel()
+	w := newWatch()
+	ring := openRing(t, t.TempDir(), w)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 50 {
+				token, err := ring.Issue(auth.Claims{UserID: "usr_1", SignInID: "sgn_1", AuthTime: w.now})
+				if err == nil {
+					_, err = ring.Verify(token)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if len(ring.JWKS().Keys) < 2 || len(ring.Keys()) < 2 {
+					t.Error("a key is missing")
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for range 10 {
+			if err := ring.Rotate(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	group.Wait()
 }
