@@ -37,7 +37,8 @@ func (w *world) raw(request string) (status int, location string) {
 }
 
 // TestM7_no_spelling_of_a_path_gets_past_the_checks asks for a protected address in every odd way. None may answer 200, be
-// redirected, or be anything but a missing address or a missing credential.
+// redirected, or be anything but a missing address or a missing credential: nothing is reached but at its own address (rule
+// M-1).
 func TestM7_no_spelling_of_a_path_gets_past_the_checks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *management.Options) {

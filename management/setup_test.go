@@ -22,6 +22,7 @@ func setUp(code, email, chosen string) call {
 	return call{method: http.MethodPost, path: "/api/v1/auth/setup", body: `{"code":"` + code + `","email":"` + email + `","password":"` + chosen + `","name":"Ada"}`}
 }
 
+// Before and after, M-100 says whether a set-up is due.
 func TestM101_the_code_makes_the_first_administrator(t *testing.T) {
 	t.Parallel()
 	w, code := freshWorld(t)

@@ -24,6 +24,7 @@ func TestM38_what_a_person_makes_outlives_a_restart(t *testing.T) {
 		return c
 	}
 	w.send(bearer(call{method: http.MethodPost, path: "/api/v1/projects", body: `{"slug":"shop","name":"Shop"}`})).want(http.StatusCreated)
+	// M-4: a creation answers 201 with Location and ETag, a change 200.
 	made := w.send(bearer(post(`{"name":"price","request":"GET /price","response":{"json":{"eur":2.50}}}`))).want(http.StatusCreated)
 	changed := patch(made.header.Get("Location"), guest, `{"priority":7}`)
 	changed.header = map[string]string{"If-Match": made.header.Get("ETag")}
