@@ -74,6 +74,29 @@ func BenchmarkShield(b *testing.B) {
 	})
 }
 
+// BenchmarkChecks asks Redis without a server, by the store and with one transaction a check.
+func BenchmarkChecks(b *testing.B) {
+	redis := testkit.StartRedis(b)
+	for _, callers := range []int{1, 64, 256} {
+		store, naive, err := bench.RedisChecks(b, redis, redis.Addr, callers)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, c := range []bench.Contender{store, naive} {
+			b.Run(c.Name+"/"+strconv.Itoa(callers), func(b *testing.B) {
+				for range b.N {
+					out, err := c.Checks.Run(b.Context(), 100*time.Millisecond)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(out.PerSecond(), "checks/s")
+					b.ReportMetric(float64(out.Median.Microseconds()), "µs/median")
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkMemory shows what the heap holds after requests that the journal recorded.
 func BenchmarkMemory(b *testing.B) {
 	addr := served(b, bench.Spec{Mocks: 1, Journal: true})

@@ -32,6 +32,8 @@ type Outcome struct {
 	// Requests counts the answers, Refused those of them whose status was not 200.
 	Requests, Refused int64
 	Took              time.Duration
+	// Median is the time of the middle one, where that was measured.
+	Median time.Duration
 }
 
 // PerSecond is the throughput.

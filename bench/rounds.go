@@ -11,6 +11,8 @@ import (
 type Contender struct {
 	Name string
 	Load Load
+	// Checks, if set, take the place of the load.
+	Checks *Checks
 	// CPU is the processor time that the server has used so far; nil where nobody can tell.
 	CPU func() (time.Duration, error)
 }
@@ -25,9 +27,11 @@ type Rounds struct {
 // Score is how a contender did in each round.
 type Score struct {
 	Name string
-	// Rounds are requests a second; CPU is the processor time that the server used for each request.
-	Rounds []float64
-	CPU    []time.Duration
+	// Rounds are requests a second; CPU is the processor time that the server used for each request, and Medians the
+	// time of the middle one where that was measured.
+	Rounds  []float64
+	CPU     []time.Duration
+	Medians []time.Duration
 }
 
 // LeastCPU is the least processor time for each request of all rounds. Other work on the machine disturbs it less than
@@ -39,6 +43,9 @@ func (s Score) LeastCPU() time.Duration {
 	return slices.Min(s.CPU)
 }
 
+// LeastMedian is the shortest of the medians of all rounds.
+func (s Score) LeastMedian() time.Duration { return slices.Min(s.Medians) }
+
 // Best is the highest throughput of all rounds: the round that was disturbed least.
 func (s Score) Best() float64 { return slices.Max(s.Rounds) }
 
@@ -48,7 +55,7 @@ func Compare(ctx context.Context, r Rounds, contenders ...Contender) ([]Score, e
 	for round := -1; round < r.Number; round++ {
 		for turn := range contenders {
 			i := (turn + max(round, 0)) % len(contenders)
-			throughput, used, err := contenders[i].turn(ctx, r.Length)
+			out, used, err := contenders[i].turn(ctx, r.Length)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", contenders[i].Name, err)
 			}
@@ -57,7 +64,8 @@ func Compare(ctx context.Context, r Rounds, contenders ...Contender) ([]Score, e
 			if round < 0 {
 				continue
 			}
-			s.Rounds = append(s.Rounds, throughput)
+			s.Rounds = append(s.Rounds, out.PerSecond())
+			s.Medians = append(s.Medians, out.Median)
 			if contenders[i].CPU != nil {
 				s.CPU = append(s.CPU, used)
 			}
@@ -66,27 +74,33 @@ func Compare(ctx context.Context, r Rounds, contenders ...Contender) ([]Score, e
 	return scores, nil
 }
 
-// turn returns the requests a second of one turn, and the processor time for each.
-func (c *Contender) turn(ctx context.Context, length time.Duration) (throughput float64, used time.Duration, err error) {
+// turn returns what came of one turn, and the processor time for each request.
+func (c *Contender) turn(ctx context.Context, length time.Duration) (out Outcome, used time.Duration, err error) {
 	cpu := c.CPU
 	if cpu == nil {
 		cpu = func() (time.Duration, error) { return 0, nil }
 	}
 	before, err := cpu()
 	if err != nil {
-		return 0, 0, err
+		return out, 0, err
+	}
+	if out, err = c.run(ctx, length); err != nil {
+		return out, 0, err
+	}
+	if out.Refused > 0 {
+		return out, 0, fmt.Errorf("%d of %d answers were not 200", out.Refused, out.Requests)
+	}
+	after, err := cpu()
+	return out, (after - before) / time.Duration(max(out.Requests, 1)), err
+}
+
+func (c *Contender) run(ctx context.Context, length time.Duration) (Outcome, error) {
+	if c.Checks != nil {
+		return c.Checks.Run(ctx, length)
 	}
 	load := c.Load
 	load.For = length
-	out, err := load.Run(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	if out.Refused > 0 {
-		return 0, 0, fmt.Errorf("%d of %d answers were not 200", out.Refused, out.Requests)
-	}
-	after, err := cpu()
-	return out.PerSecond(), (after - before) / time.Duration(max(out.Requests, 1)), err
+	return load.Run(ctx)
 }
 
 // Ratio is how a contender stands to another one.

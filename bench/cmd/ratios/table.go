@@ -57,7 +57,7 @@ func (t *table) atMost(what string, got, limit float64) {
 }
 
 func (t *table) within(what string, got, limit time.Duration) {
-	t.line(what, got.Round(time.Microsecond).String(), "< "+limit.String(), t.verdict(got < limit))
+	t.line(what, got.Round(max(limit/1000, 1)).String(), "< "+limit.String(), t.verdict(got < limit))
 }
 
 func (t *table) megabytes(what string, got int64, limit float64) {
