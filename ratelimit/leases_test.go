@@ -35,7 +35,10 @@ func TestRL16_RL40_leases_and_a_clock_that_goes_back(t *testing.T) {
 	if d := asks(&s, p, "c", at(69_999)); !d.Allowed || d.Remaining != 1 {
 		t.Errorf("back by more than the window: %+v, want the state forgotten", d)
 	}
-	if s.Release("a") || !s.Release("c") || !s.IsZero() {
+	if d := asks(&s, p, "d", at(70_000)); !d.Allowed || d.Remaining != 0 {
+		t.Errorf("the clock that was followed goes on: %+v, want c counted", d)
+	}
+	if s.Release("a") || !s.Release("c") || !s.Release("d") || !s.IsZero() {
 		t.Error("leases from before are still there")
 	}
 }
