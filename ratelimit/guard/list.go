@@ -12,7 +12,8 @@ import (
 
 // Entry is one line of a safelist or blocklist (rule RL88). It states exactly one condition.
 type Entry struct {
-	// Name is shown with each match; "" is the text of the condition.
+	// Name is shown with each match: printable ASCII without commas and quotes, at most 128 bytes. "" is the text of the
+	// condition, or a digest of it.
 	Name string
 	// Reason is for people.
 	Reason string
@@ -41,6 +42,9 @@ func validateList(name string, entries []Entry) error {
 		if conditions := entries[i].conditions(); conditions != 1 {
 			faults = append(faults, fault("%s: entry %d (%s) states %d conditions, not one", name, i, entries[i].label(), conditions))
 		}
+		if entries[i].Name != "" && !printable(entries[i].Name) {
+			faults = append(faults, fault("%s: entry %d: name %q is not short printable ASCII without commas and quotes", name, i, entries[i].Name))
+		}
 	}
 	return errors.Join(faults...)
 }
@@ -55,6 +59,27 @@ func (e *Entry) conditions() int {
 	return count
 }
 
+// maxEntryName bounds the names of entries in bytes.
+const maxEntryName = 128
+
+// printable says whether a name can stand in a header field and in a list that commas separate.
+func printable(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c < ' ' || c > '~' || c == ',' || c == '"' {
+			return false
+		}
+	}
+	return len(name) <= maxEntryName
+}
+
+// pathLabel returns a path, or its digest if it cannot be a name.
+func pathLabel(path string) string {
+	if printable(path) {
+		return path
+	}
+	return ratelimit.KeyIdentifier(path)
+}
+
 // label returns the name, or the text of the condition.
 func (e *Entry) label() string {
 	switch {
@@ -63,13 +88,13 @@ func (e *Entry) label() string {
 	case e.Network.IsValid():
 		return e.Network.String()
 	case e.Identifier != "" && e.Part != "":
-		return e.Part + ":" + ratelimit.KeyIdentifier(e.Identifier)
+		return ratelimit.KeyIdentifier(e.Part) + ":" + ratelimit.KeyIdentifier(e.Identifier)
 	case e.Identifier != "":
 		return "id:" + ratelimit.KeyIdentifier(e.Identifier)
 	case e.Path != "":
-		return e.Path
+		return pathLabel(e.Path)
 	case e.Header != "":
-		return "header:" + e.Header
+		return "header:" + ratelimit.KeyIdentifier(e.Header)
 	default:
 		return "predicate"
 	}
@@ -92,8 +117,7 @@ func compileList(layer ratelimit.Layer, entries []Entry, counts *registry) *list
 	}
 	l := &list{entries: make([]Entry, len(entries)), identifiers: make(map[string][]int), paths: make(map[string][]int)}
 	for i := range entries {
-		e := entries[i]
-		e.Name = e.label()
+		e := named(entries[i])
 		l.entries[i] = e
 		l.tallies = append(l.tallies, counts.tally(layer, e.Name))
 		switch {
@@ -195,10 +219,10 @@ func ParseList(text string) ([]Entry, error) {
 // parseEntry returns an entry, or what is wrong with its text.
 func parseEntry(item string) (e Entry, reason string) {
 	if strings.HasPrefix(item, "/") {
-		return Entry{Name: item, Path: item}, ""
+		return named(Entry{Path: item}), ""
 	}
 	if network, ok := parseNetwork(item); ok {
-		return Entry{Name: network.String(), Network: network}, ""
+		return named(Entry{Network: network}), ""
 	}
 	part, value, ok := strings.Cut(item, ":")
 	switch {
@@ -209,16 +233,25 @@ func parseEntry(item string) (e Entry, reason string) {
 		if !plainWord(name) {
 			return Entry{}, "want the name of a header field, as in header:X-Probe=yes"
 		}
-		e = Entry{Name: "header:" + name, Header: name}
+		e = named(Entry{Header: name})
 		if exact {
 			e.Value = func(sent string) bool { return sent == wanted }
 		}
 		return e, ""
 	case part == "id":
-		return Entry{Name: "id:" + ratelimit.KeyIdentifier(value), Identifier: value}, ""
+		return named(Entry{Identifier: value}), ""
 	default:
-		return Entry{Name: part + ":" + ratelimit.KeyIdentifier(value), Part: part, Identifier: value}, ""
+		return named(Entry{Part: part, Identifier: value}), ""
 	}
+}
+
+// named gives an entry the text of its condition as its name.
+func named(e Entry) Entry {
+	e.Name = e.label()
+	if len(e.Name) > maxEntryName {
+		e.Name = ratelimit.KeyIdentifier(e.Name)
+	}
+	return e
 }
 
 // parseNetwork reads a network or a single address.

@@ -46,7 +46,15 @@ type matchLog struct {
 	unlisted int64
 }
 
-type matchKey struct{ policy, identifier string }
+// matchKey is what denied whom; the layer is layerLimit for the policies of a [Guard].
+type matchKey struct {
+	layer, policy, identifier string
+	// dry says that nothing was refused.
+	dry bool
+}
+
+// layerLimit is the layer of a guard's policies in the log.
+const layerLimit = "limit"
 
 // match is a window in which a key was denied.
 type match struct {
@@ -66,14 +74,14 @@ func (l *matchLog) denied(r *http.Request, v *verdict) {
 		return
 	}
 	if l.mode == LogFirst {
-		over, first := l.first(v)
+		over, first := l.first(matchKey{layer: layerLimit, policy: v.Policy.Name, identifier: v.identifier}, v.RetryAfter)
 		l.write(over)
 		if !first {
 			return
 		}
 	}
 	attrs := []slog.Attr{
-		slog.String("policy", v.Policy.Name), slog.String("layer", "limit"), slog.String("key", v.identifier),
+		slog.String("policy", v.Policy.Name), slog.String("layer", layerLimit), slog.String("key", v.identifier),
 		slog.String("method", r.Method), slog.Int64("limit", v.Limit), slog.Duration("window", v.Policy.Window),
 		slog.Duration("retry_after", v.RetryAfter), slog.String("degraded", v.Degraded.String()),
 	}
@@ -85,9 +93,8 @@ func (l *matchLog) denied(r *http.Request, v *verdict) {
 
 // first says whether a denial is the first of its key and policy in its window and gets a line; any other is counted for
 // a summary. It returns the lines about the window before.
-func (l *matchLog) first(v *verdict) (over []line, first bool) {
+func (l *matchLog) first(key matchKey, window time.Duration) (over []line, first bool) {
 	now := l.clock()
-	key := matchKey{v.Policy.Name, v.identifier}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := l.seen[key]
@@ -101,9 +108,9 @@ func (l *matchLog) first(v *verdict) (over []line, first bool) {
 		l.unlisted++
 		return nil, false
 	}
-	m = &match{key: key, ends: now.Add(v.RetryAfter)}
+	m = &match{key: key, ends: now.Add(window)}
 	l.seen[key] = m
-	l.schedule(v.RetryAfter)
+	l.schedule(window)
 	if !l.room(now) {
 		m.suppressed++
 		return over, false
@@ -205,7 +212,13 @@ func (l *matchLog) write(lines []line) {
 			l.logger.LogAttrs(ctx, slog.LevelWarn, "requests refused by rate limits and not listed", suppressed)
 			continue
 		}
-		l.logger.LogAttrs(ctx, slog.LevelWarn, "more requests refused by a rate limit", slog.String("policy", summary.key.policy),
-			slog.String("layer", "limit"), slog.String("key", summary.key.identifier), suppressed)
+		attrs := []slog.Attr{
+			slog.String("policy", summary.key.policy), slog.String("layer", summary.key.layer),
+			slog.String("key", summary.key.identifier), suppressed,
+		}
+		if summary.key.dry {
+			attrs = append(attrs, slog.Bool("dry_run", true))
+		}
+		l.logger.LogAttrs(ctx, slog.LevelWarn, "more requests refused by a rate limit", attrs...)
 	}
 }
