@@ -71,7 +71,7 @@ func (d *dataDir) explain(err error) error {
 	}
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		f.err = errors.New("it cannot be written: " + ownerText(d.path))
-		f.fix = fmt.Sprintf("chown -R %d:%d %s, or use a named volume (-v mockbase:/data)", os.Getuid(), os.Getgid(), d.path)
+		f.fix = fmt.Sprintf("chown -R %d:%d %s, or use a named volume (-v mockbase:/data)", os.Getuid(), os.Getgid(), nearest(d.path))
 		return f
 	}
 	if broken, ok := errors.AsType[*fs.PathError](err); ok {
@@ -97,17 +97,22 @@ func isDiskFull(err error) bool {
 	return ok && refused.Code()&0xff == codes.SQLITE_FULL
 }
 
-// ownerText says whose a folder is, and who we are.
-func ownerText(path string) string {
-	who := fmt.Sprintf("we are %d:%d", os.Getuid(), os.Getgid())
-	info, err := os.Stat(path)
-	for ; errors.Is(err, fs.ErrNotExist); info, err = os.Stat(path) {
+// nearest returns the path, or the closest folder above it that is there.
+func nearest(path string) string {
+	for {
 		parent := filepath.Dir(path)
-		if parent == path {
-			break
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) || parent == path {
+			return path
 		}
 		path = parent
 	}
+}
+
+// ownerText says whose a folder is, and who we are.
+func ownerText(path string) string {
+	who := fmt.Sprintf("we are %d:%d", os.Getuid(), os.Getgid())
+	path = nearest(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return who
 	}

@@ -66,3 +66,13 @@ func (j *journalist) say(text, message string, facts ...slog.Attr) {
 		printf(j.out, "%s", text)
 	}
 }
+
+// complain writes an error that has a place in a text: the line as it stands for people, or one record. It is heard
+// whatever the level of messages is, for no level hides errors.
+func (j *journalist) complain(text, message string, facts ...slog.Attr) {
+	if j.json {
+		j.LogAttrs(context.Background(), slog.LevelError, message, facts...)
+		return
+	}
+	printf(j.out, "%s", text)
+}

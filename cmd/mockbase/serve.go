@@ -151,11 +151,32 @@ func (s *server) openStore() error {
 	}
 	s.store = db
 	s.ends = append(s.ends, db.Close)
-	keys, err := auth.OpenKeyRing(folder.path, s.clock)
+	return s.openKeys(folder.path)
+}
+
+// openKeys reads the signing keys, or makes them at the first start. Keys that went missing are made anew too, and that
+// is told, because it ends every sign-in.
+func (s *server) openKeys(dir string) error {
+	lost := false
+	if dir != "" {
+		_, err := os.Stat(filepath.Join(dir, auth.KeyRingFile))
+		lost = errors.Is(err, fs.ErrNotExist)
+	}
+	keys, err := auth.OpenKeyRing(dir, s.clock)
 	if err != nil {
-		return &failure{code: exitEnvironment, what: "open signing keys", err: err}
+		return &failure{
+			code: exitEnvironment, what: "open signing keys", err: err,
+			fix: "restore " + auth.KeyRingFile + " from a backup, or remove it: new keys are made, and everybody signs in again",
+		}
 	}
 	s.keys = keys
+	users, err := s.store.UserCount(s.ctx)
+	if err != nil {
+		return fmt.Errorf("count users: %w", err)
+	}
+	if lost && users > 0 {
+		s.log.Warn("the signing keys were missing and are made anew: everybody has to sign in again", slog.String("data_dir", dir))
+	}
 	return nil
 }
 

@@ -35,13 +35,17 @@ func TestC25_answers_in_flight_finish(t *testing.T) {
 	server := start(t, "--ephemeral")
 	conn, in := begin(t, server, "GET /m/demo/slow", 2)
 	fmt.Fprint(conn, "{}")
+	const delay = 1500 * time.Millisecond // that of the mock
 	before := time.Now()
-	server.stop(t)
-	if took := time.Since(before); took > time.Second {
-		t.Errorf("the end took %s, although delays end at once", took)
-	}
+	server.signal(t, syscall.SIGTERM)
 	if line, err := in.ReadString('\n'); err != nil || line != "HTTP/1.1 200 OK\r\n" {
 		t.Errorf("the slow call ended with %q, %v", line, err)
+	}
+	if took := time.Since(before); took >= delay {
+		t.Errorf("the answer took %s, although delays end at once", took)
+	}
+	if code := server.wait(t); code != int(exitDone) {
+		t.Errorf("the server ended with %d", code)
 	}
 }
 

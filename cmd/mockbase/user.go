@@ -11,6 +11,7 @@ import (
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 	"github.com/mockbase/mockbase/management/auth"
+	"github.com/mockbase/mockbase/store/sqlite"
 )
 
 // userCreateCommand makes an account in the data directory, while no server uses it (rule M-38).
@@ -28,7 +29,10 @@ func (c *userCreateCommand) Run(p *process) error {
 	if a, err := mail.ParseAddress(c.Email); err != nil || a.Address != c.Email {
 		return &failure{code: exitUsage, err: fmt.Errorf("%q is no e-mail address", c.Email), fix: "write it like ada@example.com"}
 	}
-	password, err := c.password(p)
+	if c.Ephemeral {
+		return &failure{code: exitUsage, err: errors.New("--ephemeral keeps nothing, and an account is there to be kept"), fix: "leave it out, and name the folder with --data-dir"}
+	}
+	user, err := c.user(p)
 	if err != nil {
 		return err
 	}
@@ -39,22 +43,47 @@ func (c *userCreateCommand) Run(p *process) error {
 		return err
 	}
 	defer func() { _ = db.Close() }() // closed below; this is for the ways out before
+	if err := c.keep(p, db, user); err != nil {
+		return err
+	}
+	if err := db.Close(); err != nil {
+		return fail(exitEnvironment, "close data directory", err)
+	}
+	printf(p.Out, "%s\n", user.ID)
+	return nil
+}
+
+// user makes the account, without keeping it: nothing is opened before it is known to be right.
+func (c *userCreateCommand) user(p *process) (*mockbase.User, error) {
+	password, err := c.password(p)
+	if err != nil {
+		return nil, err
+	}
 	role := mockbase.InstanceMember
 	if c.Admin {
 		role = mockbase.InstanceAdmin
 	}
 	user, err := newUser(p, c.Email, password, role)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	user.Name = c.Name
+	return user, nil
+}
+
+// keep stores the account. A server whose first account is no administrator's could never be administered: the set-up
+// code is for servers without any account.
+func (c *userCreateCommand) keep(p *process, db *sqlite.DB, user *mockbase.User) error {
+	users, err := db.UserCount(p.ctx)
+	if err != nil {
+		return fail(exitEnvironment, "count accounts", err)
+	}
+	if users == 0 && !c.Admin {
+		return &failure{code: exitUsage, what: "make account", err: errors.New("the first account must be an administrator's"), fix: "add --admin"}
+	}
 	if err := db.CreateUser(p.ctx, user); err != nil {
 		return &failure{code: exitConflict, what: "make account", err: err}
 	}
-	if err := db.Close(); err != nil {
-		return fail(exitEnvironment, "close data directory", err)
-	}
-	printf(p.Out, "%s\n", user.ID)
 	return nil
 }
 

@@ -33,6 +33,11 @@ func (c *validateCommand) Run(p *process) error {
 	if err := check(set); err != nil {
 		return err
 	}
+	if set.Files == 0 {
+		set.Warnings = append(set.Warnings, files.Finding{
+			Path: strings.Join(c.Paths, ", "), Code: mockbase.WarningUnused, Message: "there is no .yaml, .yml or .json file: is this the right folder?",
+		})
+	}
 	if err := c.print(p, set); err != nil {
 		return err
 	}
