@@ -36,6 +36,6 @@
 // Redis 6.2 or later, or Valkey: one server, a master behind Sentinel, or a Cluster. Give it an instance or a database
 // of its own with maxmemory-policy noeviction: a server that evicts forgets counters without a word. The user needs
 // MULTI, EXEC, INCR, INCRBY, EXPIRE, PEXPIRE, SET, GET, DEL and PING on the keys below the prefix; SELECT for another
-// database than 0; EVAL, EVALSHA, SCRIPT LOAD, PTTL and TIME for windows that the first request opens; CLUSTER SLOTS and
-// COMMAND in a cluster.
+// database than 0; EVAL, EVALSHA, SCRIPT LOAD, PTTL and TIME for windows that the first request opens; in a cluster
+// EVALSHA, SCRIPT LOAD, CLUSTER SLOTS and COMMAND.
 package redisstore

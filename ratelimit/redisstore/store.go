@@ -67,10 +67,7 @@ type Store struct {
 	keepers sync.WaitGroup
 }
 
-var _ interface {
-	ratelimit.Store
-	Serves(p *ratelimit.Policy) error
-} = (*Store)(nil)
+var _ ratelimit.SelectiveStore = (*Store)(nil)
 
 // New makes a store. It waits for nobody: a Redis that is away is found out in the background, and meanwhile checks fail
 // as they do in any outage. Options that cannot work are reported in one error that wraps ratelimit.ErrConfig.
