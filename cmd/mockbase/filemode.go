@@ -127,7 +127,7 @@ func (m *fileMode) refuse(found []files.Finding) {
 	first := found[0].String()
 	m.fault.Store(&first)
 	for _, f := range found {
-		m.log.complain(f.String()+"\n", "a definition is faulty", slog.String("finding", f.String()))
+		m.log.complain(f.String())
 	}
 	m.log.Error("the files are faulty: the mocks stay as they were", slog.Int("faults", len(found)))
 }

@@ -67,12 +67,12 @@ func (j *journalist) say(text, message string, facts ...slog.Attr) {
 	}
 }
 
-// complain writes an error that has a place in a text: the line as it stands for people, or one record. It is heard
+// complain writes a fault that has a place in a text: the line as it stands for people, or one record. It is heard
 // whatever the level of messages is, for no level hides errors.
-func (j *journalist) complain(text, message string, facts ...slog.Attr) {
+func (j *journalist) complain(finding string) {
 	if j.json {
-		j.LogAttrs(context.Background(), slog.LevelError, message, facts...)
+		j.Error("a definition is faulty", slog.String("finding", finding))
 		return
 	}
-	printf(j.out, "%s", text)
+	printf(j.out, "%s\n", finding)
 }

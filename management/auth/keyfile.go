@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// ringFile is the name of the one file of a key ring; one file, so that a rotation is one atomic rename.
-const ringFile = "keyring.json"
+// KeyRingFile is the name of the one file of a key ring; one file, so that a rotation is one atomic rename.
+// KeyRingFile is the name of the file that a key ring keeps its keys in.
+const KeyRingFile = "keyring.json"
 
 // The rights of the key ring's directory and file (rule M-33).
 const (
@@ -50,7 +51,7 @@ func (k *KeyRing) load() (bool, error) {
 	if err := narrow(k.dir, dirMode); err != nil {
 		return false, err
 	}
-	name := filepath.Join(k.dir, ringFile)
+	name := filepath.Join(k.dir, KeyRingFile)
 	text, err := os.ReadFile(name) //nolint:gosec // the operator chose the directory
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -171,7 +172,7 @@ func (k *KeyRing) save() error {
 	if err != nil {
 		return fmt.Errorf("encode keys: %w", err)
 	}
-	return replaceFile(k.dir, ringFile, append(text, '\n'))
+	return replaceFile(k.dir, KeyRingFile, append(text, '\n'))
 }
 
 func replaceFile(dir, name string, text []byte) error {
