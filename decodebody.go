@@ -142,7 +142,7 @@ func decodeParts(f *Fields) []PartMatch {
 			return decodeMatch(at)
 		}
 		parts[i] = PartMatch{Name: match("name"), Filename: match("filename"), ContentType: match("contentType")}
-		parts[i].Headers = decodeMatches(part.entries("headers"))
+		parts[i].Headers = decodeHeaderMatches(part)
 		parts[i].Body = decodeMember(part, "body", decodeBodyMatch)
 		part.Done()
 		part.needsAny("condition")

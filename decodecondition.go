@@ -16,8 +16,8 @@ func decodeCondition(at place, site conditionSite) *Condition {
 	c := &Condition{}
 	c.Path = decodeMatches(f.entries("path"))
 	c.Query = decodeMatches(f.entries("query"))
-	c.Headers = decodeMatches(f.entries("headers"))
-	c.Cookies = decodeMatches(f.entries("cookies"))
+	c.Headers = decodeHeaderMatches(f)
+	c.Cookies = decodeCookieMatches(f)
 	c.Auth = decodeMember(f, "auth", decodeAuth)
 	c.Body = decodeMember(f, "body", decodeBodyMatch)
 	if state, ok := f.at("state"); ok {

@@ -272,7 +272,7 @@ func decodeLimitHeaderNames(at place) *LimitHeaderNames {
 // headerName reads the name of a header.
 func (f *Fields) headerName(name string, to *string) {
 	if f.Text(name, to) && !validToken(*to) {
-		f.Fault(name, FieldPattern, "%s is no header name", quote(*to))
+		place{f.node.Find(name), f.Pointer(name), f.faults}.noHeaderName(*to)
 	}
 }
 

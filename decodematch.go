@@ -16,6 +16,9 @@ func decodeMatches(entries []entry) []NamedMatch {
 	}
 	list := make([]NamedMatch, len(entries))
 	for i, e := range entries {
+		if len(e.name) > maxMatcherName {
+			e.key.fault(FieldLimit, "the name has %d bytes, at most %d are allowed: shorten it", len(e.name), maxMatcherName)
+		}
 		list[i] = NamedMatch{Name: e.name, Match: decodeMatch(e.place)}
 	}
 	return list

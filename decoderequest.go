@@ -59,8 +59,8 @@ func decodeRequest(at place, r *RequestMatcher) {
 		r.Host = host
 	}
 	r.Query = decodeMatches(f.entries("query"))
-	r.Headers = decodeMatches(f.entries("headers"))
-	r.Cookies = decodeMatches(f.entries("cookies"))
+	r.Headers = decodeHeaderMatches(f)
+	r.Cookies = decodeCookieMatches(f)
 	r.Matrix = decodeMatches(f.entries("matrix"))
 	f.Bool("strictQuery", &r.StrictQuery)
 	r.Auth = decodeMember(f, "auth", decodeAuth)

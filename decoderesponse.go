@@ -183,7 +183,7 @@ func checkHeaderName(e entry, before []Header) bool {
 	same := func(name string) bool { return strings.EqualFold(name, e.name) }
 	switch {
 	case !validToken(e.name):
-		e.key.fault(FieldPattern, "%s is no header name: use letters, digits and !#$%%&'*+-.^_`|~", quote(e.name))
+		e.key.noHeaderName(e.name)
 		return false
 	case same("Transfer-Encoding"), same("Connection"):
 		e.key.fault(FieldPattern, "%s is set by the server alone", e.name)
