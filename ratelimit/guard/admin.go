@@ -75,6 +75,8 @@ func (g *Guard) Ban(ctx context.Context, wish BanRequest) (ratelimit.Ban, error)
 	if network, ok := parseNetwork(wish.Key); ok {
 		ban.Network, ban.Identifier = network, networkText(wish.Key)
 	}
+	g.bans.writing.Lock()
+	defer g.bans.writing.Unlock()
 	if err := g.bans.store.Put(ctx, ban); err != nil {
 		return ratelimit.Ban{}, fmt.Errorf("ban %q: %w", wish.Key, err)
 	}
@@ -109,6 +111,8 @@ func (g *Guard) Lift(ctx context.Context, rule, key string, by Actor) (int, erro
 		identifier = networkText(key)
 	}
 	now := g.clock()
+	g.bans.writing.Lock()
+	defer g.bans.writing.Unlock()
 	lifted, err := g.bans.store.Lift(ctx, rule, identifier, now)
 	if err != nil {
 		return 0, fmt.Errorf("lift bans of rule %q: %w", rule, err)

@@ -34,6 +34,9 @@ type banLayer struct {
 	store, local ratelimit.Bans
 	failures     atomic.Int64
 	known        knownBans
+	// writing keeps an administrator's change and a refresh apart: one that read the store before the change would undo
+	// it in the copy.
+	writing sync.Mutex
 
 	mu sync.Mutex
 	// flights counts the requests in flight; a key without any has none.
@@ -315,12 +318,13 @@ func (k *knownBans) remove(rule, identifier string) {
 	k.size.Store(int64(len(k.bans)))
 }
 
-// replace takes over the bans of the store and keeps what only this process knows.
+// replace takes over the bans that the store had at an instant, and keeps what only this process knows and what has been
+// banned since.
 func (k *knownBans) replace(bans map[banKey]knownBan, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for key, ban := range k.bans {
-		if _, ok := bans[key]; !ok && ban.local && ban.Holds(now) {
+		if _, ok := bans[key]; !ok && ban.Holds(now) && (ban.local || !ban.From.Before(now)) {
 			bans[key] = ban
 		}
 	}
@@ -355,6 +359,8 @@ func (k *knownBans) byRule(now time.Time) map[string]int {
 
 // refresh renews the copy. While the store fails the copy stays.
 func (b *banLayer) refresh(ctx context.Context, now time.Time) {
+	b.writing.Lock()
+	defer b.writing.Unlock()
 	bans := make(map[banKey]knownBan)
 	q := ratelimit.BanQuery{Now: now}
 	for {

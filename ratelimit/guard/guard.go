@@ -224,11 +224,15 @@ func (g *Guard) Done(ctx context.Context, a *ratelimit.Attempt, v *ratelimit.Ver
 		return
 	}
 	v.State = nil
+	extra := o.Cost - a.Cost
+	if len(passed.watches) == 0 && extra <= 0 {
+		return
+	}
 	ctx = context.WithoutCancel(ctx)
 	for i := range passed.watches {
 		g.settle(ctx, &passed.watches[i], o)
 	}
-	if extra := o.Cost - a.Cost; extra > 0 {
+	if extra > 0 {
 		passed.program.charge(ctx, a, extra)
 	}
 }

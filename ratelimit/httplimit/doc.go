@@ -12,6 +12,12 @@
 // [Guard.Middleware] around a handler or as [Guard.Admit] inside one. An allowed request costs no allocation while the
 // limit fields go on denials only.
 //
+// # Layers
+//
+// [Layers] put a whole guard of package guard before a handler: lists, bans, tiers of limits and a circuit breaker. They
+// look at the status that the handler answers, and at what it says by [ReportFailure], [ReportSuccess] and [AddCost], so
+// that failures are counted that really happened.
+//
 // # The refusal
 //
 // A refusal is 429 with Retry-After in whole seconds, Mockbase-Limited-By, Cache-Control: no-store, limit fields in the
