@@ -21,8 +21,8 @@ const (
 	WarningUnused Code = "unused"
 )
 
-// Warnings lists what in the mock alone deserves a second look: a body that is dropped, a template that is not rendered,
-// and responses without a default. The configuration may be nil. Pointers are relative to the mock, and places are not
+// Warnings lists what in the mock alone deserves a second look: a body that is dropped, a length that is replaced, a
+// template that is not rendered, and responses without a default. The configuration may be nil. Pointers are relative to the mock, and places are not
 // known; see [Locate]. What needs other mocks, such as a tie, the engine finds.
 func (m *Mock) Warnings(c *Config) []FieldError {
 	var list []FieldError
@@ -32,11 +32,8 @@ func (m *Mock) Warnings(c *Config) []FieldError {
 		hasDefault = hasDefault || r.When == nil
 		pointer := m.ResponsePointer(i)
 		list = append(list, r.dropped(pointer)...)
-		renders := c != nil && c.Defaults.Template
-		if r.Template != nil {
-			renders = *r.Template
-		}
-		if !renders {
+		list = append(list, m.replacedLength(r, pointer, c)...)
+		if !r.renders(c) {
 			list = append(list, r.unrendered(pointer)...)
 		}
 	}
@@ -47,6 +44,14 @@ func (m *Mock) Warnings(c *Config) []FieldError {
 		})
 	}
 	return list
+}
+
+// renders tells whether the texts of a response are templates. The configuration may be nil.
+func (r *Response) renders(c *Config) bool {
+	if r.Template != nil {
+		return *r.Template
+	}
+	return c != nil && c.Defaults.Template
 }
 
 // ResponsePointer is the JSON Pointer of a response, relative to the mock.

@@ -15,6 +15,8 @@ func TestWarningsNeverBlockAndNameTheirPlace(t *testing.T) {
 			"3:36: #/mocks/0/response/text: is not sent, as status 204 has no body [body_dropped]\n"},
 		{"O2 a body beside 304 in a list", "mocks:\n  - request: GET /a\n    responses: [{ status: 304, json: {} }]\n", "" +
 			"3:38: #/mocks/0/responses/0/json: is not sent, as status 304 has no body [body_dropped]\n"},
+		{"O3 a length that is replaced", "mocks:\n  - request: GET /a\n    response: { text: abc, headers: { Content-Length: 99 } }\n", "" +
+			"3:55: #/mocks/0/response/headers/Content-Length: \"99\" is replaced: the body has 3 bytes [unused]\n"},
 		{"an empty text drops nothing", "mocks: [{ request: GET /a, response: { status: 205, text: '' } }]\n", ""},
 		{"P1 a template that is not rendered", "mocks:\n  - request: GET /a\n    response: { text: '{{x}}', headers: { X-A: ['{{y}}'] } }\n", "" +
 			"3:23: #/mocks/0/response/text: holds {{ and is sent as it stands: set template: true to render it [template_off]\n" +
@@ -58,6 +60,65 @@ func orderedLines(fields []mockbase.FieldError) []byte {
 		faults.Append(f)
 	}
 	return faultLines(faults.Fields())
+}
+
+func TestO3_a_length_that_is_replaced_is_a_warning(t *testing.T) {
+	t.Parallel()
+	const at = "0:0: #/response/headers/Content-Length: "
+	replaced := func(own, actual string) string {
+		return at + own + " is replaced: " + actual + " [unused]\n"
+	}
+	const noNumber = "it is no number of bytes, and the length comes from the body"
+	cases := []struct{ name, response, want string }{
+		{"another length", `headers: {Content-Length: 99}, text: abc`, replaced(`"99"`, "the body has 3 bytes")},
+		{"the length of bytes and not of characters", `headers: {Content-Length: 1}, text: é`, replaced(`"1"`, "the body has 2 bytes")},
+		{"of compact JSON", `headers: {Content-Length: 9}, json: {a: [1]}`, ""},
+		{"of decoded bytes", `headers: {Content-Length: 4}, base64: YWJj`, replaced(`"4"`, "the body has 3 bytes")},
+		{"in a list", `headers: {Content-Length: ["99"]}, text: abc`, replaced(`"99"`, "the body has 3 bytes")},
+		{"in another spelling", `headers: {content-length: 99}, text: abc`, "" +
+			"0:0: #/response/headers/content-length: \"99\" is replaced: the body has 3 bytes [unused]\n"},
+		{"the same length", `headers: {Content-Length: 3}, text: abc`, ""},
+		{"no body", `status: 200, headers: {Content-Length: 3}`, replaced(`"3"`, "the body has 0 bytes")},
+		{"a status without a length", `headers: {Content-Length: 3}`, at + `"3" is not sent, as status 204 has no length [unused]` + "\n"},
+		{"205 has the length 0", `status: 205, headers: {Content-Length: 3}`, replaced(`"3"`, "the body has 0 bytes")},
+		{"no number", `headers: {Content-Length: abc}, text: abc`, replaced(`"abc"`, noNumber)},
+		{"a negative number", `headers: {Content-Length: -1}, text: abc`, replaced(`"-1"`, noNumber)},
+		{"a fraction", `headers: {Content-Length: 3.0}, text: abc`, replaced(`"3.0"`, noNumber)},
+		{"no number in a stream", `stream: {chunked: true}, headers: {Content-Length: abc}, text: abc`, replaced(`"abc"`, noNumber)},
+		{"a rendered length", `template: true, headers: {Content-Length: "{{ n }}"}, text: abc`, ""},
+		{"a rendered body", `template: true, headers: {Content-Length: 99}, text: "{{ x }}"`, ""},
+		{"a body with nothing to render", `template: true, headers: {Content-Length: 99}, text: abc`, replaced(`"99"`, "the body has 3 bytes")},
+		{"a rendered status", `template: true, status: "{{ 200 }}", headers: {Content-Length: 99}, text: abc`, ""},
+		{"304 keeps it", `status: 304, headers: {Content-Length: 99}`, ""},
+		{"a raw answer keeps it", `fault: {kind: raw, raw: YQ==}, headers: {Content-Length: abc}`, ""},
+		{"a file of unknown length", `headers: {Content-Length: 99}, file: a.txt`, ""},
+		{"an encoded body", `encode: gzip, headers: {Content-Length: 99}, text: abc`, ""},
+		{"a body in chunks", `stream: {chunked: true}, headers: {Content-Length: 99}, text: abc`, ""},
+		{"pieces of a body", `stream: {chunks: 2, over: 1s}, headers: {Content-Length: 99}, text: abc`, replaced(`"99"`, "the body has 3 bytes")},
+		{"trailers", `trailers: {X-A: 1}, headers: {Content-Length: 99}, text: abc`, ""},
+		{"a script of events", `sse: {events: [{data: a}]}, headers: {Content-Length: 99}`, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			m := decodeMock(t, `{request: GET /a, response: {`+c.response+`}}`)
+			if diff := cmp.Diff(c.want, string(faultLines(m.Warnings(nil)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestO3_a_mock_for_HEAD_keeps_its_length(t *testing.T) {
+	t.Parallel()
+	m := decodeMock(t, `{request: HEAD /a, response: {headers: {Content-Length: 99}, text: abc}}`)
+	if got := m.Warnings(nil); len(got) != 0 {
+		t.Errorf("warnings are %s", faultLines(got))
+	}
+	m = decodeMock(t, `{request: {method: [HEAD, GET], path: /a}, response: {headers: {Content-Length: 99}, text: abc}}`)
+	if got := m.Warnings(nil); len(got) != 1 {
+		t.Errorf("warnings are %s", faultLines(got))
+	}
 }
 
 func TestWarningsOfAMockAloneArePointedAtInTheMock(t *testing.T) {
