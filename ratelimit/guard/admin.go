@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/mockbase/mockbase/ratelimit"
@@ -153,10 +154,22 @@ func (g *Guard) FindBan(ctx context.Context, rule, key string) (ratelimit.Ban, b
 	return page.Bans[0], true, nil
 }
 
-// BanCounts returns the number of bans in force of each rule as this process knows them, and how often the store of bans
-// failed (rule RL129).
-func (g *Guard) BanCounts() (byRule map[string]int, storeFailures int64) {
-	return g.bans.known.byRule(g.clock()), g.bans.failures.Load()
+// BanStatus is what this process knows of bans (rule RL129).
+type BanStatus struct {
+	// InForce is the number of bans of each rule; Begun is how many of them began with an offence that this process
+	// counted, ever since it started.
+	InForce map[string]int   `json:"inForce"`
+	Begun   map[string]int64 `json:"begun"`
+	// StoreFailures is how often the store of bans did not answer.
+	StoreFailures int64 `json:"storeFailures"`
+}
+
+// BanStatus returns the numbers of bans.
+func (g *Guard) BanStatus() BanStatus {
+	g.bans.mu.Lock()
+	begun := maps.Clone(g.bans.begun)
+	g.bans.mu.Unlock()
+	return BanStatus{InForce: g.bans.known.byRule(g.clock()), Begun: begun, StoreFailures: g.bans.failures.Load()}
 }
 
 // ForceCircuit orders the circuit to lock down or to close until an instant, or takes the order back (rule RL104). The

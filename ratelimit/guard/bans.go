@@ -41,11 +41,13 @@ type banLayer struct {
 	mu sync.Mutex
 	// flights counts the requests in flight; a key without any has none.
 	flights map[banKey]int64
+	// begun counts the bans of each rule that began with an offence here.
+	begun map[string]int64
 }
 
 func (b *banLayer) open(o *Options) {
 	b.store, b.local = o.Bans, o.LocalBans
-	b.flights = make(map[banKey]int64)
+	b.flights, b.begun = make(map[banKey]int64), make(map[string]int64)
 	b.known.bans = make(map[banKey]knownBan)
 }
 
@@ -85,6 +87,11 @@ func (b *banLayer) ask(r *banRule, question func(ratelimit.Bans) (ratelimit.Stan
 	}
 	if standing.Banned {
 		b.known.put(&standing.Ban, local)
+	}
+	if standing.Struck {
+		b.mu.Lock()
+		b.begun[r.Name]++
+		b.mu.Unlock()
 	}
 	return standing, nil
 }

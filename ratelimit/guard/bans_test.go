@@ -328,8 +328,8 @@ func TestRL100_known_bans_hold_while_the_store_fails_and_new_ones_are_local(t *t
 	s.want(s.judge(signIn("203.0.113.10")), "refused by bans/login")
 	store.down.Store(false)
 	s.want(s.judge(signIn("203.0.113.10")), "refused by bans/login")
-	if byRule, failures := s.BanCounts(); byRule["login"] != 2 || failures == 0 {
-		t.Errorf("%v bans and %d failures of the store, want two and some", byRule, failures)
+	if got := s.BanStatus(); got.InForce["login"] != 2 || got.Begun["login"] != 2 || got.StoreFailures == 0 {
+		t.Errorf("RL129: %+v, want two bans and some failures of the store", got)
 	}
 	s.clock.advance(15 * time.Minute)
 	s.want(s.judge(signIn("203.0.113.10")), "allowed")
@@ -484,6 +484,39 @@ func TestRL100_a_local_ban_outlives_the_return_of_the_store(t *testing.T) {
 		store.down.Store(false)
 		wait(5 * time.Second)
 		s.want(s.judge(signIn("203.0.113.9")), "refused by bans/login")
+	})
+}
+
+// overtaken is a register in which something happens between the reading of a page and its arrival.
+type overtaken struct {
+	ratelimit.Bans
+
+	meanwhile atomic.Pointer[func()]
+}
+
+func (o *overtaken) Page(ctx context.Context, q ratelimit.BanQuery) (ratelimit.BanPage, error) {
+	page, err := o.Bans.Page(ctx, q)
+	if meanwhile := o.meanwhile.Load(); meanwhile != nil {
+		(*meanwhile)()
+	}
+	return page, err //nolint:wrapcheck // It stands in for the register.
+}
+
+func TestRL100_a_ban_that_begins_during_a_refresh_is_known_after_it(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &overtaken{Bans: newBans(t)}
+		r := login()
+		r.Scope = &guard.Matcher{}
+		s := banning(t, r, func(o *guard.Options) { o.Bans, o.Clock = store, time.Now })
+		guesses := func() {
+			for range 5 {
+				s.call(signIn("203.0.113.9"), wrong)
+			}
+		}
+		store.meanwhile.Store(&guesses)
+		wait(guard.DefaultRefresh + time.Millisecond)
+		s.want(s.judge(attempt("203.0.113.9")), "refused by bans/login")
 	})
 }
 
