@@ -39,7 +39,10 @@ type Roles interface {
 type SignIns interface {
 	CreateSignIn(ctx context.Context, s *mockbase.SignIn) error
 	SignIn(ctx context.Context, id string) (*mockbase.SignIn, error)
+	// SignInByRefreshHash finds a sign-in by its current hash, and by those that it used up lately.
 	SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error)
+	// RefreshRotatedAt tells when a used hash was replaced. It fails with CodeNotFound for one that is not remembered.
+	RefreshRotatedAt(ctx context.Context, id string, hash []byte) (time.Time, error)
 	// RotateSignIn replaces the current hash if it is still from, and tells whether it was.
 	RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (rotated bool, err error)
 	RevokeSignIn(ctx context.Context, id string, now time.Time) error

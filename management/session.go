@@ -221,10 +221,10 @@ func (s *Server) refresh(c *call) error {
 	return s.answerSignIn(c, http.StatusOK, &caller{user: user, signIn: signIn}, s.Keys.Successor(token))
 }
 
-// rotate uses a refresh token up. For a short time after that it is good once more, for the second tab that sent it at
-// the same moment; later than that somebody has a copy, and the sign-in ends.
+// rotate uses a refresh token up. For a short time after that it still yields the same successor, for the second tab that
+// sent it at the same moment, whatever became of the successor; later than that somebody has a copy, and the sign-in ends.
 func (s *Server) rotate(c *call, token auth.Refresh) (*mockbase.SignIn, error) {
-	// Two looks are enough: who loses the race for the first rotation finds the token as the previous one.
+	// Two looks are enough: who loses the race for the first rotation finds the token among those that were used up.
 	for range 2 {
 		signIn, err := s.Accounts.SignInByRefreshHash(c.ctx(), token.Hash)
 		if mockbase.ErrorCode(err) == mockbase.CodeNotFound {
@@ -241,22 +241,36 @@ func (s *Server) rotate(c *call, token auth.Refresh) (*mockbase.SignIn, error) {
 	return nil, revoked()
 }
 
-// rotateOnce uses a token up if it is the current one, and lets the previous one pass for a short time. It tells whether
-// the token was good.
+// rotateOnce uses a token up if it is the current one, and lets one that was used up lately pass. It tells whether the
+// token was good.
 func (s *Server) rotateOnce(c *call, signIn *mockbase.SignIn, token auth.Refresh) (bool, error) {
 	now := s.clock()
 	if err := alive(signIn, now); err != nil {
 		return false, err
 	}
 	if !bytes.Equal(signIn.CurrentHash, token.Hash) {
-		if now.Sub(signIn.RotatedAt) > auth.RefreshGrace {
-			return false, s.reused(c, token)
-		}
-		return true, nil
+		return s.pass(c, token, now)
 	}
 	rotated, err := s.Accounts.RotateSignIn(c.ctx(), signIn.ID, token.Hash, s.Keys.Successor(token).Hash, now)
 	signIn.LastUsedAt = now
 	return rotated, err
+}
+
+// pass lets a token that got its successor a short time ago yield it again. Each token has a time of its own: that the
+// successor was used up since then is no sign of a copy. The store remembers a bounded number of tokens; a client that
+// uses up more in that time is no browser.
+func (s *Server) pass(c *call, token auth.Refresh, now time.Time) (bool, error) {
+	rotatedAt, err := s.Accounts.RefreshRotatedAt(c.ctx(), token.SignInID, token.Hash)
+	if mockbase.ErrorCode(err) == mockbase.CodeNotFound {
+		return false, s.reused(c, token)
+	}
+	if err != nil {
+		return false, err
+	}
+	if now.Sub(rotatedAt) > auth.RefreshGrace {
+		return false, s.reused(c, token)
+	}
+	return true, nil
 }
 
 // alive tells whether a sign-in may still be refreshed.

@@ -207,6 +207,7 @@ func TestM34_a_token_used_up_long_ago_still_ends_the_sign_in(t *testing.T) {
 	latest := first
 	for range 3 {
 		latest = w.refreshWith(latest).want(http.StatusOK).refreshCookie()
+		w.clock.Advance(auth.RefreshGrace)
 	}
 	w.refreshWith(first).want(http.StatusUnauthorized, mockbase.CodeRefreshReused)
 	w.refreshWith(latest).want(http.StatusUnauthorized, mockbase.CodeTokenRevoked)

@@ -311,6 +311,13 @@ func (p *people) SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbas
 	return p.DB.SignInByRefreshHash(ctx, hash)
 }
 
+func (p *people) RefreshRotatedAt(ctx context.Context, id string, hash []byte) (time.Time, error) {
+	if err := p.failing("RefreshRotatedAt"); err != nil {
+		return time.Time{}, err
+	}
+	return p.DB.RefreshRotatedAt(ctx, id, hash)
+}
+
 func (p *people) RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (bool, error) {
 	if err := p.failing("RotateSignIn"); err != nil {
 		return false, err

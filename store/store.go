@@ -79,16 +79,24 @@ type Roles interface {
 	Memberships(ctx context.Context, userID string) (map[string]mockbase.ProjectRole, error)
 }
 
+// MaxRotations is how many used tokens of each sign-in are remembered with their times: more than a client with many tabs
+// uses up while the first of them is still good (rule M-34).
+const MaxRotations = 32
+
 // SignIns keeps families of refresh tokens (rule M-34).
 type SignIns interface {
 	// CreateSignIn fails with CodeNotFound when the user does not exist.
 	CreateSignIn(ctx context.Context, s *mockbase.SignIn) error
 	// SignIn fails with CodeNotFound when there is no such sign-in.
 	SignIn(ctx context.Context, id string) (*mockbase.SignIn, error)
-	// SignInByRefreshHash finds the sign-in whose current or previous token has the digest, or fails with CodeNotFound.
+	// SignInByRefreshHash finds the sign-in whose current token, or one of the last MaxRotations before it, has the
+	// digest, or fails with CodeNotFound.
 	SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error)
+	// RefreshRotatedAt tells when a token of a sign-in got its successor. It fails with CodeNotFound for the current token
+	// and for one that is not among the last MaxRotations before it.
+	RefreshRotatedAt(ctx context.Context, id string, hash []byte) (time.Time, error)
 	// RotateSignIn makes to the current digest and from the previous one, if from is the current digest of a sign-in
-	// that is not revoked. It reports whether it did: of several calls at the same time exactly one does.
+	// that is not revoked, and remembers when. It reports whether it did: of several calls at the same time exactly one does.
 	RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (rotated bool, err error)
 	// RevokeSignIn ends a sign-in. A second call keeps the time of the first; an unknown id is no error.
 	RevokeSignIn(ctx context.Context, id string, now time.Time) error

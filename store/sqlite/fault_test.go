@@ -121,7 +121,7 @@ func TestM5_errors_are_public_ones_without_SQL(t *testing.T) {
 	wantPublic(t, db.Apply(t.Context(), mockbase.ChangeSet{ProjectID: "prj_zoo", IfRevision: 1, Put: []*mockbase.Mock{stray}}), mockbase.CodeInternal)
 	wantPublic(t, db.Apply(t.Context(), mockbase.ChangeSet{ProjectID: "prj_none"}), mockbase.CodeInternal)
 
-	if err := db.ExecDefinitions(t.Context(), "DROP TABLE sign_ins; DROP TABLE project_members; DROP TABLE users; DROP TABLE mocks"); err != nil {
+	if err := db.ExecDefinitions(t.Context(), "DROP TABLE rotations; DROP TABLE sign_ins; DROP TABLE project_members; DROP TABLE users; DROP TABLE mocks"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.ExecTraffic(t.Context(), "DROP TABLE exchanges"); err != nil {
@@ -152,6 +152,7 @@ func everyRead(t *testing.T, db *sqlite.DB) map[string]func() error {
 		"CreateSignIn":         func() error { return db.CreateSignIn(ctx, &mockbase.SignIn{ID: "a"}) },
 		"SignIn":               func() error { _, err := db.SignIn(ctx, "a"); return err },
 		"SignInByRefreshHash":  func() error { _, err := db.SignInByRefreshHash(ctx, []byte("a")); return err },
+		"RefreshRotatedAt":     func() error { _, err := db.RefreshRotatedAt(ctx, "a", []byte("a")); return err },
 		"RotateSignIn":         func() error { _, err := db.RotateSignIn(ctx, "a", nil, nil, noon()); return err },
 		"RevokeSignIn":         func() error { return db.RevokeSignIn(ctx, "a", noon()) },
 		"DeleteExpiredSignIns": func() error { _, err := db.DeleteExpiredSignIns(ctx, noon()); return err },

@@ -159,6 +159,9 @@ func checkMigrated(t *testing.T, db *sqlite.DB, version int64) {
 		if s, err := db.SignInByRefreshHash(t.Context(), []byte{0}); err != nil || s.ID != "sgn_one" {
 			t.Errorf("sign-in came through as %+v, %v", s, err)
 		}
+		if at, err := db.RefreshRotatedAt(t.Context(), "sgn_one", []byte{0}); err != nil || !at.Equal(time.Unix(0, 1900000000000000003)) {
+			t.Errorf("the time of a rotation came through as %s, %v", at, err)
+		}
 	}
 	if version < 2 {
 		return

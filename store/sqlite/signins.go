@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/store"
 )
 
 const signInColumns = `id, user_id, current_hash, previous_hash, rotated_at, created_at, last_used_at, auth_time, expires_at,
@@ -38,10 +39,23 @@ func (d *DB) SignIn(ctx context.Context, id string) (*mockbase.SignIn, error) {
 	return scanSignIn(d.definitions.read.QueryRowContext(ctx, "SELECT "+signInColumns+" FROM sign_ins WHERE id = ?", id))
 }
 
-// SignInByRefreshHash finds a sign-in by the digest of its current or its previous token.
+// SignInByRefreshHash finds a sign-in by the digest of its current token or of one that it used up lately.
 func (d *DB) SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error) {
 	return scanSignIn(d.definitions.read.QueryRowContext(ctx, "SELECT "+signInColumns+` FROM sign_ins WHERE current_hash = ?1
-		UNION ALL SELECT `+signInColumns+" FROM sign_ins WHERE previous_hash = ?1 LIMIT 1", hash))
+		UNION ALL SELECT `+signInColumns+` FROM sign_ins WHERE id = (SELECT sign_in_id FROM rotations WHERE hash = ?1) LIMIT 1`, hash))
+}
+
+// RefreshRotatedAt finds the time at which a token that was used up lately got its successor.
+func (d *DB) RefreshRotatedAt(ctx context.Context, id string, hash []byte) (time.Time, error) {
+	var at int64
+	row := d.definitions.read.QueryRowContext(ctx, "SELECT rotated_at FROM rotations WHERE sign_in_id = ? AND hash = ?", id, hash)
+	switch err := row.Scan(&at); {
+	case errors.Is(err, sql.ErrNoRows):
+		return time.Time{}, mockbase.Errorf(mockbase.CodeNotFound, "the sign-in used no such token up lately")
+	case err != nil:
+		return time.Time{}, fault("read rotation", err)
+	}
+	return moment(at), nil
 }
 
 func scanSignIn(row *sql.Row) (*mockbase.SignIn, error) {
@@ -62,11 +76,23 @@ func scanSignIn(row *sql.Row) (*mockbase.SignIn, error) {
 	return &s, nil
 }
 
-// RotateSignIn replaces the current token if it is still the one that the caller saw.
+// RotateSignIn replaces the current token if it is still the one that the caller saw, and forgets the oldest of those that
+// were used up.
 func (d *DB) RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (rotated bool, err error) {
-	rows, err := d.changeSignIns(ctx, "rotate sign-in", `UPDATE sign_ins SET previous_hash = current_hash, current_hash = ?, rotated_at = ?,
-		last_used_at = ? WHERE id = ? AND current_hash = ? AND revoked_at = 0`, to, nanos(now), nanos(now), id, from)
-	return rows > 0, err
+	err = d.definitions.change(ctx, "rotate sign-in", func(ctx context.Context, tx *sql.Tx) error {
+		rows, err := changed(tx.ExecContext(ctx, `UPDATE sign_ins SET previous_hash = current_hash, current_hash = ?, rotated_at = ?,
+			last_used_at = ? WHERE id = ? AND current_hash = ? AND revoked_at = 0`, to, nanos(now), nanos(now), id, from))
+		if rotated = rows > 0; err != nil || !rotated {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO rotations (sign_in_id, hash, rotated_at) VALUES (?, ?, ?)", id, from, nanos(now)); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM rotations WHERE sign_in_id = ?1 AND id <=
+			(SELECT id FROM rotations WHERE sign_in_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`, id, store.MaxRotations)
+		return err
+	})
+	return rotated && err == nil, err
 }
 
 // RevokeSignIn ends a sign-in, once.
@@ -82,13 +108,17 @@ func (d *DB) DeleteExpiredSignIns(ctx context.Context, now time.Time) (int, erro
 
 func (d *DB) changeSignIns(ctx context.Context, what, statement string, args ...any) (rows int, err error) {
 	err = d.definitions.change(ctx, what, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, statement, args...)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		rows = int(n)
+		rows, err = changed(tx.ExecContext(ctx, statement, args...))
 		return err
 	})
 	return rows, err
+}
+
+// changed is the number of rows that a statement changed.
+func changed(result sql.Result, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
 }

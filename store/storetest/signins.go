@@ -35,6 +35,7 @@ func signInPromises() []promise {
 			wantCode(t, "create for a missing user", s.CreateSignIn(t.Context(), signIn("two", "usr_none")), mockbase.CodeNotFound)
 		}},
 		{"M-34: a rotation makes the token the previous one", rotationKeepsPredecessor},
+		{"M-34: the last 32 tokens that were used up are remembered with their times", rotationsAreRemembered},
 		{"M-34: of several rotations of one token one succeeds", rotationOnce},
 		{"M-39: a revoked sign-in stays, keeps its time and rotates no more", revokedForGood},
 		{"expired sign-ins are deleted, others stay", func(t *testing.T, s store.Store) {
@@ -85,6 +86,47 @@ func rotationKeepsPredecessor(t *testing.T, s store.Store) {
 	rotated, err = s.RotateSignIn(t.Context(), "sgn_one", []byte("current one"), []byte("other"), now)
 	ok(t, "rotate the predecessor", err)
 	same(t, "the predecessor rotated", rotated, false)
+}
+
+func rotationsAreRemembered(t *testing.T, s store.Store) {
+	t.Helper()
+	withSignIn(t, s)
+	ok(t, "create another sign-in", s.CreateSignIn(t.Context(), signIn("two", "usr_ada")))
+	token := func(n int) []byte {
+		if n == 0 {
+			return []byte("current one")
+		}
+		return fmt.Appendf(nil, "token %d", n)
+	}
+	// Most of them in one instant: what is forgotten first does not hang on the clock.
+	at := func(n int) time.Time { return noon().Add(time.Duration(n/20) * time.Second) }
+	const rotations = store.MaxRotations + 5
+	for n := range rotations {
+		rotated, err := s.RotateSignIn(t.Context(), "sgn_one", token(n), token(n+1), at(n))
+		ok(t, "rotate", err)
+		same(t, "rotated", rotated, true)
+	}
+	for n := range rotations {
+		when, err := s.RefreshRotatedAt(t.Context(), "sgn_one", token(n))
+		found, findErr := s.SignInByRefreshHash(t.Context(), token(n))
+		if n < rotations-store.MaxRotations {
+			wantCode(t, "time of a token used up long ago", err, mockbase.CodeNotFound)
+			wantCode(t, "sign-in of a token used up long ago", findErr, mockbase.CodeNotFound)
+			continue
+		}
+		ok(t, "time of a rotation", err)
+		same(t, "time of a rotation", when, at(n))
+		ok(t, "find by a used token", findErr)
+		same(t, "sign-in of a used token", found.ID, "sgn_one")
+	}
+	_, err := s.RefreshRotatedAt(t.Context(), "sgn_one", token(rotations))
+	wantCode(t, "time of the current token", err, mockbase.CodeNotFound)
+	_, err = s.RefreshRotatedAt(t.Context(), "sgn_two", token(rotations-1))
+	wantCode(t, "time of another sign-in's token", err, mockbase.CodeNotFound)
+	_, err = s.DeleteExpiredSignIns(t.Context(), noon().AddDate(1, 0, 0))
+	ok(t, "delete expired", err)
+	_, err = s.SignInByRefreshHash(t.Context(), token(rotations-1))
+	wantCode(t, "sign-in of a used token whose sign-in is gone", err, mockbase.CodeNotFound)
 }
 
 func rotationOnce(t *testing.T, s store.Store) {
