@@ -20,8 +20,9 @@ import (
 
 // instance is the program in a process of its own.
 type instance struct {
-	// URL is where it is reached.
-	URL     string
+	// URL is where it says that it is reached, Addr what it listens on.
+	URL, Addr string
+
 	process *exec.Cmd
 	said    *transcript
 	ended   chan struct{}
@@ -68,7 +69,8 @@ func program(ctx context.Context, tb testing.TB, args ...string) *exec.Cmd {
 // start runs a server and waits until it says that it is ready. It ends with the test.
 func start(tb testing.TB, args ...string) *instance {
 	tb.Helper()
-	c := program(context.Background(), tb, append([]string{"serve", "--addr=127.0.0.1:0", "--log-format=text"}, args...)...) //nolint:usetesting // it is ended below, in order
+	port := filepath.Join(tb.TempDir(), "port")
+	c := program(context.Background(), tb, append([]string{"serve", "--addr=127.0.0.1:0", "--log-format=text", "--port-file=" + port}, args...)...) //nolint:usetesting // it is ended below, in order
 	said, err := c.StderrPipe()
 	if err != nil {
 		tb.Fatal(err)
@@ -103,6 +105,11 @@ func start(tb testing.TB, args ...string) *instance {
 	case <-time.After(patience):
 		tb.Fatal("the server is not ready")
 	}
+	number, err := os.ReadFile(port)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	i.Addr = "127.0.0.1:" + strings.TrimSpace(string(number))
 	return i
 }
 
@@ -190,6 +197,9 @@ func (c *client) try(ctx context.Context, method, path, body string) (*reply, er
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"net"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 // begin sends the head of a request and returns once the server reads its body, which is to be sent by the caller.
 func begin(t *testing.T, server *instance, line string, length int) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
+	conn, err := net.Dial("tcp", server.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func TestN12_times_of_a_connection(t *testing.T) {
 func TestN7_long_headers_and_targets_are_refused(t *testing.T) {
 	t.Parallel()
 	server := start(t, "--ephemeral", "--max-header=16KiB", "--max-target=1KiB", "--max-body=1KiB")
-	addr := strings.TrimPrefix(server.URL, "http://")
+	addr := server.Addr
 	for _, test := range []struct {
 		name, request string
 		want          int
@@ -130,7 +130,7 @@ func expectHTTP2(t *testing.T, transport *http.Transport, base string) {
 func TestY9_other_names_and_origins_are_refused_on_loopback(t *testing.T) {
 	t.Parallel()
 	server := start(t, "--ephemeral", "--allowed-hosts=tools.test", "--management-origins=https://tools.example.com")
-	addr := strings.TrimPrefix(server.URL, "http://")
+	addr := server.Addr
 	for _, test := range []struct {
 		host, origin string
 		want         int
