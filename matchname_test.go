@@ -56,7 +56,7 @@ func TestE4_a_cookie_name_is_whatever_a_request_can_hold(t *testing.T) {
 	}
 }
 
-func TestM4_a_long_wrong_name_is_shortened_and_escaped(t *testing.T) {
+func TestM5_a_long_wrong_name_is_shortened_and_escaped(t *testing.T) {
 	t.Parallel()
 	src := fmt.Sprintf(`{"request":{"path":"/a","headers":{%q:"a"}},"response":{}}`, "X\r\n"+strings.Repeat("y", 5000))
 	_, err := mockbase.DecodeMock([]byte(src), mockbase.FormatJSON)

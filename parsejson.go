@@ -187,7 +187,7 @@ func (p *jsonParser) value() (*Node, *Error) {
 // nested reads an object or a list one level down.
 func (p *jsonParser) nested(kind NodeKind) (*Node, *Error) {
 	if p.depth++; p.depth > p.lim.Depth {
-		return nil, p.fault(p.pos, FieldLimit, "more than %d objects and lists inside one another", p.lim.Depth)
+		return nil, p.fault(p.pos, FieldLimit, "%s", tooDeepDetail(p.lim.Depth))
 	}
 	n := p.node(kind)
 	p.pos++

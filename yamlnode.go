@@ -14,13 +14,17 @@ func parseYAML(src []byte, lim ParseLimits, faults *Faults) (*Node, error) {
 	if err := checkYAMLText(src, lim); err != nil {
 		return nil, err
 	}
+	src, fault := dropYAMLDirectives(src)
+	if fault != nil {
+		return nil, fault
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(src))
 	document, err := nextDocument(decoder)
 	if errors.Is(err, io.EOF) {
 		return nil, malformed(FieldError{Pointer: "#", Code: FieldSyntax, Line: 1, Column: 1, Detail: "the document is empty"})
 	}
 	if err != nil {
-		return nil, yamlSyntaxError(src, err)
+		return nil, yamlSyntaxError(src, err, lim)
 	}
 	r := &yamlReader{lim: lim, faults: faults, open: map[*yaml.Node]bool{}}
 	n, fault := r.value(document.Content[0], "#")
@@ -32,7 +36,7 @@ func parseYAML(src []byte, lim ParseLimits, faults *Faults) (*Node, error) {
 		return n, nil
 	}
 	if err != nil {
-		return nil, yamlSyntaxError(src, err)
+		return nil, yamlSyntaxError(src, err, lim)
 	}
 	return nil, yamlFault(second, FieldSyntax, "a second document begins here: put each into a file of its own")
 }
@@ -94,8 +98,10 @@ func (r *yamlReader) value(y *yaml.Node, pointer string) (*Node, *Error) {
 	if r.values++; r.values > r.lim.Values {
 		return nil, yamlFault(y, FieldLimit, "the text has more than %d values", r.lim.Values)
 	}
-	if r.depth++; r.depth > r.lim.Depth+1 {
-		return nil, yamlFault(y, FieldLimit, "more than %d objects and lists inside one another", r.lim.Depth)
+	// Scalars may stand one level lower, and an alias is no level of its own.
+	isContainer := y.Kind == yaml.SequenceNode || y.Kind == yaml.MappingNode
+	if r.depth++; isContainer && r.depth > r.lim.Depth {
+		return nil, yamlFault(y, FieldLimit, "%s", tooDeepDetail(r.lim.Depth))
 	}
 	defer func() { r.depth-- }()
 	if y.Anchor != "" {
@@ -158,15 +164,7 @@ func (r *yamlReader) sequence(y *yaml.Node, pointer string) (*Node, *Error) {
 		}
 		n.Items = append(n.Items, v)
 	}
-	return n, r.depthOf(y)
-}
-
-// depthOf refuses a container that is too deep; scalars may stand one level lower.
-func (r *yamlReader) depthOf(y *yaml.Node) *Error {
-	if r.depth > r.lim.Depth {
-		return yamlFault(y, FieldLimit, "more than %d objects and lists inside one another", r.lim.Depth)
-	}
-	return nil
+	return n, nil
 }
 
 func (r *yamlReader) mapping(y *yaml.Node, pointer string) (*Node, *Error) {
@@ -185,7 +183,7 @@ func (r *yamlReader) mapping(y *yaml.Node, pointer string) (*Node, *Error) {
 			return nil, err
 		}
 	}
-	return m.n, r.depthOf(y)
+	return m.n, nil
 }
 
 // yamlMapping is one object in the making.

@@ -2,6 +2,7 @@ package mockbase
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -11,22 +12,45 @@ import (
 
 // yamlSyntaxError explains why the library refused a text. Its own message names a line that is often that of something
 // around the fault, and no column, so that the text is read again to see how far it came.
-func yamlSyntaxError(src []byte, cause error) *Error {
+func yamlSyntaxError(src []byte, cause error, lim ParseLimits) *Error {
 	problem := strings.TrimPrefix(cause.Error(), "yaml: ")
 	if rest, found := strings.CutPrefix(problem, "line "); found {
 		if _, text, cut := strings.Cut(rest, ": "); cut {
 			problem = text
 		}
 	}
-	at := yamlFaultOffset(src, problem)
-	line, column := placeOf(src, at)
-	code := FieldSyntax
-	if strings.HasPrefix(problem, "exceeded max depth") {
-		code = FieldLimit
+	fault := FieldError{Pointer: "#", Code: FieldSyntax}
+	var at int
+	switch scan := scanYAML(src, lim.Depth); {
+	case strings.HasPrefix(problem, "exceeded max depth"):
+		at = max(0, scan.tooDeep)
+		fault.Code, fault.Detail = FieldLimit, tooDeepDetail(lim.Depth)
+	case scan.wrongAt >= 0 && mayBeBracket(problem) && scan.wrongAt < readUntilFault(src):
+		at, fault.Detail = scan.wrongAt, scan.wrong
+	case isDirectiveProblem(problem):
+		at = max(0, bytes.LastIndexByte(src[:min(readUntilFault(src), len(src))], '%'))
+		fault.Detail = "a line that begins with % cannot stand here: put a text that does in quotes"
+	default:
+		at = yamlFaultOffset(src, problem)
+		fault.Detail = describeYAMLProblem(problem, src[at:])
 	}
-	return malformed(FieldError{
-		Pointer: "#", Code: code, Line: line, Column: column, Detail: describeYAMLProblem(problem, src[at:]),
-	})
+	fault.Line, fault.Column = placeOf(src, at)
+	return malformed(fault)
+}
+
+// mayBeBracket tells whether a wrong bracket can make the library say this. It says it of whatever stands behind.
+func mayBeBracket(problem string) bool {
+	for _, begin := range []string{"did not find expected", "could not find expected ':'", "mapping values", "block sequence entries"} {
+		if strings.HasPrefix(problem, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// tooDeepDetail says it of the object or list that is one too many.
+func tooDeepDetail(most int) string {
+	return fmt.Sprintf("more than %d objects and lists inside one another", most)
 }
 
 // stepReader hands out one byte at a time and counts.
@@ -47,17 +71,22 @@ func (r *stepReader) Read(b []byte) (int, error) {
 // yamlLookAhead is how many bytes the library's scanner has read beyond the character that it refuses.
 const yamlLookAhead = 4
 
-// yamlFaultOffset finds the character that the library stopped at.
-func yamlFaultOffset(src []byte, problem string) int {
+// readUntilFault is how many bytes the library read before it refused the text, those of line breaks behind it included.
+func readUntilFault(src []byte) int {
 	reader := &stepReader{text: append(bytes.Clone(src), "\n\n\n\n"...)}
 	decoder := yaml.NewDecoder(reader)
 	for {
 		if _, err := nextDocument(decoder); err != nil {
-			break
+			return reader.n
 		}
 	}
-	read := src[:min(reader.n, len(src))]
-	at := max(0, min(reader.n-yamlLookAhead, len(src)))
+}
+
+// yamlFaultOffset finds the character that the library stopped at.
+func yamlFaultOffset(src []byte, problem string) int {
+	n := readUntilFault(src)
+	read := src[:min(n, len(src))]
+	at := max(0, min(n-yamlLookAhead, len(src)))
 	switch {
 	case strings.Contains(problem, "tab character"):
 		at = bytes.LastIndexByte(read, '\t')
@@ -66,8 +95,6 @@ func yamlFaultOffset(src []byte, problem string) int {
 	case strings.HasPrefix(problem, "unknown anchor '"):
 		name, _, _ := strings.Cut(problem[len("unknown anchor '"):], "'")
 		at = bytes.LastIndex(read, []byte("*"+name))
-	case strings.Contains(problem, "directive"):
-		at = bytes.LastIndexByte(read, '%')
 	case strings.HasPrefix(problem, "did not find expected"):
 		at = lineStart(src, min(at, len(bytes.TrimRight(src, " \t\r\n"))))
 	}
@@ -76,6 +103,12 @@ func yamlFaultOffset(src []byte, problem string) int {
 		at--
 	}
 	return at
+}
+
+// isDirectiveProblem tells whether the library speaks of a directive. Those before the document do not reach it.
+func isDirectiveProblem(problem string) bool {
+	return strings.Contains(problem, "directive") || strings.Contains(problem, "incompatible YAML document") ||
+		strings.Contains(problem, "non-alphabetical")
 }
 
 // lineStart returns the first character of the line around at that is no blank.
