@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mockbase/mockbase/internal/testkit"
-	"github.com/mockbase/mockbase/ratelimit/redisstore"
 
 	"github.com/mockbase/mockbase/bench"
+	"github.com/mockbase/mockbase/internal/testkit"
+	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
 func TestMain(m *testing.M) {

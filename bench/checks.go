@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/mockbase/mockbase/internal/testkit"
 	"github.com/mockbase/mockbase/ratelimit"
 	"github.com/mockbase/mockbase/ratelimit/redisstore"
-	"github.com/redis/go-redis/v9"
 )
 
 // Checks are callers of a limiter, without a server around it: each asks for a key of its own, as fast as it is answered.

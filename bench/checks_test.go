@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mockbase/mockbase/internal/testkit"
-
 	"github.com/mockbase/mockbase/bench"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 func TestChecks_callers_ask_until_the_time_is_over(t *testing.T) {

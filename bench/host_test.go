@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mockbase/mockbase/internal/testkit"
-
 	"github.com/mockbase/mockbase/bench"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 func TestOutsideTests_lends_a_program_what_tests_have(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mockbase/mockbase/internal/testkit"
-
 	"github.com/mockbase/mockbase/bench"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 // delay is the round trip to a Redis that is not on this machine.

@@ -20,9 +20,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mockbase/mockbase/ratelimit/redisstore"
-
 	"github.com/mockbase/mockbase/bench"
+	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
 func main() {

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mockbase/mockbase/internal/testkit"
-
 	"github.com/mockbase/mockbase/bench"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 // measure is a group of figures that are taken together.
