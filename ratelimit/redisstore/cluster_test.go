@@ -39,7 +39,7 @@ func TestRL137_the_redis_store_keeps_the_contract_in_a_cluster(t *testing.T) {
 			}
 		})
 		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: 2 * time.Second}})
-	})
+	}, storetest.Algorithms()...)
 }
 
 // spread asks for many keys and returns how many failed, by the address of the master that holds the key.

@@ -114,8 +114,7 @@ type target struct {
 	cluster bool
 	budget  time.Duration
 	options redis.UniversalOptions
-	// first is the script of windows that the first request opens, hit that of counters in batches to a cluster.
-	first, hit *redis.Script
+	scripts scripts
 }
 
 // resolve checks the whole configuration and reports all its faults at once.
@@ -126,7 +125,7 @@ func (c Config) resolve() (*target, error) {
 		PoolSize: c.PoolSize,
 	}
 	t := &target{
-		name: c.String(), budget: cmp.Or(c.Budget, DefaultBudget), first: redis.NewScript(firstScript), hit: redis.NewScript(hitScript),
+		name: c.String(), budget: cmp.Or(c.Budget, DefaultBudget), scripts: newScripts(),
 		cluster: c.Cluster || c.Master == "" && len(c.Addrs) > 1,
 	}
 	// The database is judged last, because the addresses may state it.

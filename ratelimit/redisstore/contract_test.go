@@ -41,7 +41,7 @@ func TestRL137_the_redis_store_keeps_the_contract(t *testing.T) {
 		server.Do("FLUSHALL")
 		t.Cleanup(func() { everyKeyEnds(t, server) })
 		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}})
-	})
+	}, storetest.Algorithms()...)
 }
 
 // everyKeyEnds fails the test for each key that would stay for ever (rule RL60).

@@ -84,7 +84,7 @@ func (n *denials) repeat(key string, r *ratelimit.Request, now time.Time) (d rat
 
 // remember keeps a denial that Redis gave to a check at an instant, unless a key was reset in between.
 func (n *denials) remember(key string, r *ratelimit.Request, now time.Time, d *ratelimit.Decision, era int64) {
-	if n == nil || d.Allowed || d.RetryAfter <= 0 || !n.present(now) {
+	if n == nil || d.Allowed || d.RetryAfter <= 0 || !fixed(r.Policy) || !n.present(now) {
 		return
 	}
 	at := now.UnixMicro()
@@ -127,6 +127,11 @@ func (n *denials) remove(e *list.Element) {
 	delete(n.byKey, e.Value.(*denial).key) //nolint:errcheck,forcetypeassert // The list holds nothing else.
 	n.order.Remove(e)
 	n.held.Store(int64(n.order.Len()))
+}
+
+// fixed says that denials of the policy hold until its window ends. Other algorithms admit again bit by bit.
+func fixed(p *ratelimit.Policy) bool {
+	return p.Algorithm == "" || p.Algorithm == ratelimit.FixedWindow
 }
 
 func (n *denials) present(now time.Time) bool { return now.Sub(n.clock()).Abs() <= presentSpan }

@@ -239,12 +239,12 @@ func (s *Store) send(ctx context.Context, batch []*ride) error {
 	}
 	pipe := node.Pipeline()
 	for _, r := range batch {
-		r.askNode(ctx, pipe, s.target.hit)
+		r.askNode(ctx, pipe, s.target.scripts.hit)
 	}
 	_, err := pipe.Exec(ctx)
 	if slices.ContainsFunc(batch, (*ride).missesHit) {
 		// Who may not load scripts may still count, one by one.
-		_ = s.target.hit.Load(ctx, node).Err()
+		_ = s.target.scripts.hit.Load(ctx, node).Err()
 	}
 	return err
 }

@@ -199,11 +199,7 @@ func (t *target) warmOne(ctx context.Context, client *redis.Client) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.patience())
 	defer cancel()
-	// Who may not load scripts may still count; a script that is missing is loaded by the check that needs it.
-	_ = t.first.Load(ctx, client).Err()
-	if t.cluster {
-		_ = t.hit.Load(ctx, client).Err()
-	}
+	t.load(ctx, client)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"math"
 	"strconv"
@@ -20,9 +19,12 @@ type question struct {
 	cost int64
 	// window is how long the counter lives.
 	window time.Duration
-	// script, if set, judges in place of a counter, with these arguments after the key.
-	script *redis.Script
-	args   []any
+	// script, if set, judges in place of a counter, with these arguments after the key and the further keys. It answers
+	// with so many numbers, or a multiple of them.
+	script  *redis.Script
+	further []string
+	args    []any
+	each    int
 
 	// The commands on their way.
 	counter *redis.IntCmd
@@ -42,13 +44,16 @@ var errNoNumber = errors.New("the value under a counter's key is not a number")
 func (q *question) ask(ctx context.Context, c redis.Cmdable) {
 	switch {
 	case q.script != nil:
-		q.answer = q.script.EvalSha(ctx, c, []string{q.key}, q.args...)
+		q.answer = q.script.EvalSha(ctx, c, q.keys(), q.args...)
 	case q.cost == 0:
 		q.text = c.Get(ctx, q.key)
 	default:
 		q.hit(ctx, c)
 	}
 }
+
+// keys are those of the script.
+func (q *question) keys() []string { return append([]string{q.key}, q.further...) }
 
 // hit writes what a transaction counts with (rule RL25).
 func (q *question) hit(ctx context.Context, c redis.Cmdable) {
@@ -64,9 +69,6 @@ func (q *question) hit(ctx context.Context, c redis.Cmdable) {
 		q.expiry = c.PExpire(ctx, q.key, q.window)
 	}
 }
-
-//go:embed hit.lua
-var hitScript string
 
 // askNode writes the question for a pipeline without a transaction: counting and renewing are one script there.
 func (q *question) askNode(ctx context.Context, c redis.Cmdable, hit *redis.Script) {
@@ -126,11 +128,7 @@ func (q *question) readScript(t *target) error {
 	if err != nil {
 		return q.overflowed(t.judge(err))
 	}
-	want := 3
-	if q.script == nil {
-		want = 1
-	}
-	if len(numbers) != want {
+	if each := max(1, q.each); len(numbers) < each || len(numbers)%each != 0 {
 		return &Error{class: ClassData, target: t.name, cause: errNoNumber}
 	}
 	q.count, q.numbers = numbers[0], numbers
@@ -185,7 +183,7 @@ func (q *question) alone(ctx context.Context, client redis.UniversalClient, t *t
 
 // run runs the question's script, by its hash if Redis knows it.
 func (q *question) run(ctx context.Context, client redis.UniversalClient, t *target) *redis.Cmd {
-	keys := []string{q.key}
+	keys := q.keys()
 	answer := once(ctx, client, t, func(c redis.Scripter) *redis.Cmd { return q.script.EvalSha(ctx, c, keys, q.args...) })
 	if text, answered := replyText(answer.Err()); answered && strings.HasPrefix(text, "NOSCRIPT") {
 		// It did not run, and runs once now (rule RL52).

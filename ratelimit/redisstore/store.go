@@ -67,7 +67,7 @@ type Store struct {
 	keepers sync.WaitGroup
 }
 
-var _ ratelimit.SelectiveStore = (*Store)(nil)
+var _ ratelimit.SessionStore = (*Store)(nil)
 
 // New makes a store. It waits for nobody: a Redis that is away is found out in the background, and meanwhile checks fail
 // as they do in any outage. Options that cannot work are reported in one error that wraps ratelimit.ErrConfig.
@@ -132,11 +132,8 @@ func (s *Store) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decisi
 	if settled || err != nil {
 		return d, err //nolint:wrapcheck // Settle says what is wrong.
 	}
-	if err := s.Serves(r.Policy); err != nil {
+	if err := validate(&r); err != nil {
 		return ratelimit.Decision{}, err
-	}
-	if !ratelimit.ValidNamespace(r.Key.Namespace) {
-		return ratelimit.Decision{}, r.Key.Validate() //nolint:wrapcheck // Validate says what is wrong.
 	}
 	if s.shards.main.breaker.isOpen() {
 		return ratelimit.Decision{}, s.shards.main.breaker.refusal()
@@ -145,7 +142,7 @@ func (s *Store) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decisi
 	if now.IsZero() {
 		now = s.clock()
 	}
-	if r.Policy.Align != ratelimit.AlignFirstRequest {
+	if onClock(r.Policy) {
 		r.Now = now
 	}
 	return s.take(ctx, &r, now)
@@ -175,30 +172,11 @@ func (s *Store) take(ctx context.Context, r *ratelimit.Request, now time.Time) (
 	return d, nil
 }
 
-// Serves returns an error that wraps ratelimit.ErrConfig for every policy but fixed windows.
-func (*Store) Serves(p *ratelimit.Policy) error {
-	if p.Algorithm == "" || p.Algorithm == ratelimit.FixedWindow {
-		return nil
-	}
-	return fmt.Errorf("ask redis: %s is not counted in Redis, fixed_window is: %w", p.Algorithm, ratelimit.ErrConfig)
-}
-
-// Release does nothing: fixed windows hold no leases.
-func (*Store) Release(context.Context, ratelimit.Key, *ratelimit.Policy, string) error { return nil }
-
-// Renew returns false: fixed windows hold no leases.
-func (*Store) Renew(context.Context, ratelimit.Key, *ratelimit.Policy, string) (bool, error) {
-	return false, nil
-}
-
 // Reset forgets the state of the key under the policy. Of windows on the clock it forgets the present one, by the store's
 // clock, and its neighbours, so that replicas whose clocks differ forget the same.
 func (s *Store) Reset(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy) error {
 	if _, _, err := ratelimit.Settle(p, 0); err != nil {
 		return err //nolint:wrapcheck // Settle says what is wrong.
-	}
-	if err := s.Serves(p); err != nil {
-		return err
 	}
 	if err := k.Validate(); err != nil {
 		return err //nolint:wrapcheck // Validate says what is wrong.
@@ -208,7 +186,7 @@ func (s *Store) Reset(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy)
 	}
 	now := s.clock()
 	instants := []time.Time{now}
-	if p.Align != ratelimit.AlignFirstRequest {
+	if onClock(p) {
 		instants = append(instants, now.Add(-p.Window), now.Add(p.Window))
 	}
 	keys := make([]string, 0, len(instants))
