@@ -25,10 +25,13 @@ type ApplyOptions struct {
 	// is refused with CodeNameTaken: the caller may not even see the project that has it.
 	Create  *mockbase.Project
 	OwnerID string
+	// Permit judges what the plan says of everything but mocks, before the outcome is checked. Its error refuses the call,
+	// a dry run too; nil permits everything.
+	Permit func(*Plan) error
 }
 
 func (o ApplyOptions) rules() rules {
-	return rules{source: cmp.Or(o.Source, DefaultSource), prune: o.Prune, adopt: o.Adopt, by: o.By}
+	return rules{source: cmp.Or(o.Source, DefaultSource), prune: o.Prune, adopt: o.Adopt, by: o.By, permit: o.Permit}
 }
 
 // Apply makes a project what a definition says, all of it or nothing, and returns the plan of what it did. Items are
@@ -128,6 +131,11 @@ func (c *Catalog) planFor(s *mockbase.Snapshot, d *mockbase.Definition, r rules)
 	var err error
 	if p.config, err = planConfig(s.Project, d.Config.Source, p); err != nil {
 		return nil, err
+	}
+	if r.permit != nil {
+		if err := r.permit(p.plan); err != nil {
+			return nil, err
+		}
 	}
 	p.next = &mockbase.Snapshot{Project: p.nextProject()}
 	p.planMocks(named)

@@ -299,3 +299,31 @@ func (h *house) markEdited(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 }
+
+// M-161: who applies may be kept from a part of a project by what would happen to it, in a dry run as well.
+func TestM161_a_plan_that_is_not_permitted_changes_nothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, catalog.Quotas{})
+	h.createProject(t, "shop")
+	full := decodeDefinition(t, "settings: { trailingSlash: ignore }\nmocks: [{ name: a, request: GET /a, response: {} }]")
+	if _, err := h.Apply(t.Context(), "shop", full, catalog.ApplyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := h.Project("shop")
+	refused := mockbase.Errorf(mockbase.CodeForbidden, "no")
+	for _, dry := range []bool{true, false} {
+		var deleted []catalog.Item
+		plan, err := h.Apply(t.Context(), "shop", decodeDefinition(t, "mocks: []"), catalog.ApplyOptions{
+			Prune: true, DryRun: dry, Permit: func(p *catalog.Plan) error { deleted = p.Deleted; return refused },
+		})
+		if mockbase.ErrorCode(err) != mockbase.CodeForbidden || plan != nil {
+			t.Errorf("dry run %v: plan %+v, error %v", dry, plan, err)
+		}
+		if len(deleted) != 1 || deleted[0].Kind != catalog.KindSettings {
+			t.Errorf("dry run %v: asked about %+v", dry, deleted)
+		}
+	}
+	if after, _ := h.Project("shop"); after != before {
+		t.Error("a refused apply changed the project")
+	}
+}

@@ -19,6 +19,7 @@ type rules struct {
 	by string
 	// folder is where the files lie in file mode, else "": the files are the whole truth and nobody owns anything (C-22).
 	folder string
+	permit func(*Plan) error
 }
 
 func (r rules) files() bool { return r.folder != "" }
