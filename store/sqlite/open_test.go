@@ -156,12 +156,7 @@ func checkMigrated(t *testing.T, db *sqlite.DB, version int64) {
 		if u.Epoch != 3 || !u.CreatedAt.Equal(time.Unix(0, 1900000000000000001)) {
 			t.Errorf("user came through as %+v", u)
 		}
-		if s, err := db.SignInByRefreshHash(t.Context(), []byte{0}); err != nil || s.ID != "sgn_one" {
-			t.Errorf("sign-in came through as %+v, %v", s, err)
-		}
-		if at, err := db.RefreshRotatedAt(t.Context(), "sgn_one", []byte{0}); err != nil || !at.Equal(time.Unix(0, 1900000000000000003)) {
-			t.Errorf("the time of a rotation came through as %s, %v", at, err)
-		}
+		checkSignIn(t, db)
 	}
 	if version < 2 {
 		return
@@ -182,6 +177,16 @@ func checkMigrated(t *testing.T, db *sqlite.DB, version int64) {
 	}
 	if role, err := db.ProjectRole(t.Context(), "prj_shop", "usr_ada"); err != nil || role != mockbase.RoleOwner {
 		t.Errorf("role came through as %q, %v", role, err)
+	}
+}
+
+func checkSignIn(t *testing.T, db *sqlite.DB) {
+	t.Helper()
+	if s, err := db.SignInByRefreshHash(t.Context(), []byte{0}); err != nil || s.ID != "sgn_one" {
+		t.Errorf("sign-in came through as %+v, %v", s, err)
+	}
+	if at, err := db.RefreshRotatedAt(t.Context(), "sgn_one", []byte{0}); err != nil || !at.Equal(time.Unix(0, 1900000000000000003)) {
+		t.Errorf("the time of a rotation came through as %s, %v", at, err)
 	}
 }
 
