@@ -96,12 +96,7 @@ func (c *call) readAll() ([]byte, error) {
 	switch coding := strings.ToLower(r.Header.Get("Content-Encoding")); coding {
 	case "", "identity":
 	case "gzip":
-		unpacked, err := gzip.NewReader(source)
-		if err != nil {
-			return nil, unreadable(err, limit)
-		}
-		// One byte more than is allowed tells too much from just enough.
-		source = io.LimitReader(unpacked, limit+1)
+		return unpack(source, limit)
 	default:
 		return nil, withHeader(&mockbase.Error{
 			Code: mockbase.CodeUnsupportedMediaType, Message: "the body is coded as " + shown(coding), Hint: "send it plain or as gzip",
@@ -111,10 +106,41 @@ func (c *call) readAll() ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(err, limit)
 	}
-	if int64(len(text)) > limit {
+	return text, nil
+}
+
+// unpack reads a body that was announced as gzip, and says so of one that is something else: whoever set the field may not
+// know of it.
+func unpack(packed io.Reader, limit int64) ([]byte, error) {
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, notGzip(err, limit, "is not gzip")
+	}
+	// One byte more than is allowed tells too much from just enough.
+	text, err := io.ReadAll(io.LimitReader(unpacked, limit+1))
+	switch {
+	case errors.Is(err, gzip.ErrHeader):
+		return nil, notGzip(err, limit, "goes on with something else behind the gzip data")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, notGzip(err, limit, "ends before the gzip data does")
+	case err != nil:
+		return nil, notGzip(err, limit, "is damaged gzip data")
+	case int64(len(text)) > limit:
 		return nil, tooLarge(limit)
 	}
 	return text, nil
+}
+
+// notGzip says what is wrong with a body that was announced as gzip, unless it was not gzip's fault that reading ended.
+func notGzip(err error, limit int64, what string) error {
+	refused := unreadable(err, limit)
+	if mockbase.ErrorCode(refused) != mockbase.CodeMalformedBody {
+		return refused
+	}
+	return &mockbase.Error{
+		Code: mockbase.CodeMalformedBody, Message: "the body " + what + ", and Content-Encoding announces gzip",
+		Hint: "pack the whole body with gzip, or send it plain without Content-Encoding", Err: err,
+	}
 }
 
 func tooLarge(limit int64) error {

@@ -1,7 +1,9 @@
 package management
 
 import (
+	"bytes"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/mockbase/mockbase"
@@ -37,8 +39,8 @@ func (*Server) getDefinition(c *call) error {
 	return nil
 }
 
-// applyDefinition makes a project what a document says (M-161, rule M-76). The path names the project: a project in the
-// document gives way to it, as --project does on the command line.
+// applyDefinition makes a project what a document says (M-161, rule M-76). The path names the project, and a document that
+// names another one is refused.
 func (s *Server) applyDefinition(c *call) error {
 	p := c.params()
 	o := catalog.ApplyOptions{
@@ -62,10 +64,25 @@ func (s *Server) applyDefinition(c *call) error {
 	}
 	if c.project == nil {
 		o.Create = &mockbase.Project{Slug: name, Name: name, Access: mockbase.AccessPublic}
-	} else if err := c.maySetSettings(definition); err != nil {
+	} else {
+		name, o.Permit = c.project.Project.Slug, c.permitPlan(definition)
+	}
+	if err := checkProject(definition, name); err != nil {
 		return err
 	}
 	return s.apply(c, definition, o)
+}
+
+// checkProject refuses a document that was written for another project than the one of the path.
+func checkProject(d *mockbase.Definition, slug string) error {
+	if d.Project == "" || d.Project == slug {
+		return nil
+	}
+	return mockbase.Invalid([]mockbase.FieldError{{
+		Pointer: "#/project", Code: mockbase.FieldConflict,
+		Detail: "the document is for the project " + shown(d.Project) + " and was sent to " + shown(slug) + "; send it to " +
+			apiPrefix + "/projects/" + url.PathEscape(d.Project) + "/definition, or leave out project",
+	}})
 }
 
 // source reads the name that will own what is created.
@@ -106,16 +123,32 @@ func (c *call) compareRevision(o *catalog.ApplyOptions) error {
 	return err
 }
 
-// maySetSettings leaves the settings of a project to its owners, also where they come in a definition (M-161).
-func (c *call) maySetSettings(d *mockbase.Definition) error {
-	now, wanted := c.project.Project.Config.Source["settings"], d.Config.Source["settings"]
-	if c.role == mockbase.RoleOwner || wanted == nil || string(now) == string(wanted) {
+// permitPlan leaves the settings of a project to its owners, whatever way an apply would change them: by the document, by
+// pruning what the document no longer holds, or by taking them over from another source (M-161).
+func (c *call) permitPlan(d *mockbase.Definition) func(*catalog.Plan) error {
+	if c.role == mockbase.RoleOwner {
 		return nil
 	}
-	return &mockbase.Error{
-		Code: mockbase.CodeForbidden, Message: "the document changes the settings of the project, which needs the role owner",
-		Hint: "leave settings out, or ask an owner of the project",
+	now, wanted := c.project.Project.Config.Source["settings"], d.Config.Source["settings"]
+	return func(p *catalog.Plan) error {
+		switch {
+		case hasSettings(p.Deleted):
+			return &mockbase.Error{
+				Code: mockbase.CodeForbidden, Message: "prune would delete the settings of the project, which needs the role owner",
+				Hint: "keep settings in the document, apply it without prune, or ask an owner of the project",
+			}
+		case wanted != nil && !bytes.Equal(now, wanted), hasSettings(p.Created), hasSettings(p.Updated):
+			return &mockbase.Error{
+				Code: mockbase.CodeForbidden, Message: "the document changes the settings of the project, which needs the role owner",
+				Hint: "leave settings out, or ask an owner of the project",
+			}
+		}
+		return nil
 	}
+}
+
+func hasSettings(items []catalog.Item) bool {
+	return slices.ContainsFunc(items, func(i catalog.Item) bool { return i.Kind == catalog.KindSettings && i.Name == "settings" })
 }
 
 // apply applies a definition and answers with the plan. A conflict answers with the plan as well.

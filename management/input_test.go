@@ -143,6 +143,39 @@ func TestM9_bodies_may_be_packed(t *testing.T) {
 	}
 }
 
+func TestM9_a_body_that_is_not_the_gzip_it_is_announced_as_is_told_so(t *testing.T) {
+	t.Parallel()
+	w := inputWorld(t)
+	packed := gzipped(t, `{"name":"packed","request":"GET /p","response":{"text":"`+strings.Repeat("x", 1000)+`"}}`)
+	damaged := []byte(packed)
+	damaged[len(damaged)-6] ^= 0xff // the checksum
+	for name, c := range map[string]struct{ body, says string }{
+		"plain":            {`{"request":"GET /p","response":{}}`, "is not gzip"},
+		"YAML":             {"request: GET /p\nresponse: {}\n", "is not gzip"},
+		"a byte":           {"x", "is not gzip"},
+		"trailing bytes":   {packed + "trailing bytes", "behind the gzip data"},
+		"a trailing byte":  {packed + "x", "gzip"},
+		"trailing zeros":   {packed + strings.Repeat("\x00", 20), "behind the gzip data"},
+		"cut":              {packed[:20], "ends before"},
+		"without its end":  {packed[:len(packed)-1], "ends before"},
+		"a wrong checksum": {string(damaged), "damaged"},
+		"rubbish inside":   {packed[:10] + strings.Repeat("\xff", 40), "damaged"},
+	} {
+		for _, b := range bodies() {
+			got := w.send(call{method: b.method, path: b.path, as: b.as, body: c.body, kind: b.kinds[0], header: map[string]string{"Content-Encoding": "gzip"}})
+			p := got.want(http.StatusBadRequest, mockbase.CodeMalformedBody).problem()
+			if !strings.Contains(p.Detail, c.says) || !strings.Contains(p.Detail, "Content-Encoding announces gzip") {
+				t.Errorf("%s %s, %s: %s", b.method, b.path, name, p.Detail)
+			}
+		}
+	}
+	// Two packed halves are one packed body (RFC 1952, section 2.2).
+	w.send(call{
+		method: http.MethodPost, path: mocksPath, as: editor, body: gzipped(t, `{"request":"GET /p",`) + gzipped(t, `"response":{}}`),
+		header: map[string]string{"Content-Encoding": "gzip"},
+	}).want(http.StatusCreated)
+}
+
 // TestM8_every_route_refuses_parameters_that_it_does_not_know, and says which was meant.
 func TestM8_every_route_refuses_parameters_that_it_does_not_know(t *testing.T) {
 	t.Parallel()

@@ -58,17 +58,43 @@ func stored(text []byte) (*mockbase.Node, error) {
 	return unplaced(n), nil
 }
 
-// checkNulls reports members that a patch removes and that there is no such thing as: merging would drop them without a
-// word.
-func checkNulls(patch *mockbase.Node, known []string, faults *mockbase.Faults) {
-	for _, m := range patch.Members {
-		if m.Value.Kind == mockbase.NodeNull && !slices.Contains(known, m.Key) {
-			faults.Append(mockbase.FieldError{
-				Pointer: "#/" + m.Key, Code: mockbase.FieldUnknownKey, Detail: "unknown key " + shown(m.Key),
-				Line: m.Line, Column: m.Column, Suggestion: mockbase.Suggest(m.Key, known),
-			})
-		}
+// removed marks what a patch removes: each null of an object is a member that says so, at which merging would drop it. The
+// pointers are those of the marks.
+func removed(patch *mockbase.Node, pointer string) (marked *mockbase.Node, pointers []string) {
+	if patch.Kind != mockbase.NodeObject {
+		return patch, nil
 	}
+	place := mockbase.NewFields(patch, pointer, nil)
+	all := *patch
+	all.Members = slices.Clone(patch.Members)
+	for i, m := range all.Members {
+		at := place.Pointer(m.Key)
+		if m.Value.Kind == mockbase.NodeNull {
+			all.Members[i].Value = &mockbase.Node{Kind: mockbase.NodeText, Text: "removed", Line: m.Value.Line, Column: m.Value.Column}
+			pointers = append(pointers, at)
+			continue
+		}
+		var below []string
+		all.Members[i].Value, below = removed(m.Value, at)
+		pointers = append(pointers, below...)
+	}
+	return &all, pointers
+}
+
+// unknownNulls are the faults of members that a patch removes and that there is no such thing as: merging drops them
+// without a word. Read judges a document that still has them; whatever else it finds there is no fault of the patch.
+func unknownNulls(target, patch *mockbase.Node, read func(*mockbase.Node) error) []mockbase.FieldError {
+	marked, pointers := removed(patch, "#")
+	if len(pointers) == 0 {
+		return nil
+	}
+	known, ok := errors.AsType[*mockbase.Error](unplacedFaults(read(merge(target, marked))))
+	if !ok {
+		return nil
+	}
+	return slices.DeleteFunc(known.Fields, func(f mockbase.FieldError) bool {
+		return f.Code != mockbase.FieldUnknownKey || !slices.Contains(pointers, f.Pointer)
+	})
 }
 
 // unplacedFaults is err without the places of its faults, as they are those of a text that the client never saw.

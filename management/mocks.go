@@ -1,6 +1,7 @@
 package management
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -171,7 +172,10 @@ func (s *Server) replaceMock(c *call) error {
 
 func (s *Server) putNewMock(c *call) error {
 	if c.mock != nil {
-		return versionMismatch(c.mock.Version)
+		return &mockbase.Error{
+			Code: mockbase.CodeVersionMismatch, Message: "the mock " + shown(c.mock.Name) + " exists already, and If-None-Match: * makes new ones only",
+			Hint: "send the PUT without If-None-Match to replace it", Version: c.mock.Version,
+		}
 	}
 	name, err := pathParam(c, "mock")
 	if err != nil {
@@ -271,8 +275,31 @@ func patchMock(current *mockbase.Mock, patch *mockbase.Node) (*mockbase.Mock, er
 			Pointer: "#", Code: mockbase.FieldType, Detail: "must be an object", Line: patch.Line, Column: patch.Column,
 		}})
 	}
-	m, err := mockbase.DecodeMock(merge(now, patch).JSON(), mockbase.FormatJSON)
-	return m, unplacedFaults(err)
+	read := func(n *mockbase.Node) (*mockbase.Mock, error) {
+		return mockbase.DecodeMock(n.JSON(), mockbase.FormatJSON)
+	}
+	faults := unknownNulls(now, patch, func(n *mockbase.Node) error { _, err := read(n); return err })
+	faults = append(faults, keepsName(patch)...)
+	m, err := read(merge(now, patch))
+	if known, ok := errors.AsType[*mockbase.Error](unplacedFaults(err)); ok {
+		if len(known.Fields) == 0 {
+			return nil, err
+		}
+		faults = append(faults, known.Fields...)
+	}
+	return m, mockbase.Invalid(faults)
+}
+
+// keepsName refuses to remove the name of a mock, which is its address: a name that is made up anew would move it to
+// where nobody asked for it.
+func keepsName(patch *mockbase.Node) []mockbase.FieldError {
+	name := patch.Find("name")
+	if name == nil || name.Kind != mockbase.NodeNull {
+		return nil
+	}
+	return []mockbase.FieldError{{
+		Pointer: "#/name", Code: mockbase.FieldRequired, Detail: "a mock always has a name: send its new name, or leave name out to keep this one",
+	}}
 }
 
 // deleteMock deletes a mock (M-145).

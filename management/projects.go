@@ -34,11 +34,6 @@ type projectView struct {
 	UpdatedAt   string               `json:"updatedAt"`
 }
 
-// urls are where mocks answer.
-type urls struct {
-	Path string `json:"path"`
-}
-
 type projectCounts struct {
 	Mocks          int `json:"mocks"`
 	EnabledMocks   int `json:"enabledMocks"`
@@ -261,9 +256,17 @@ func patchProject(p *mockbase.Project, patch *mockbase.Node) error {
 		return err
 	}
 	var faults mockbase.Faults
-	checkNulls(patch, append(projectReadOnly(), "slug", "name", "description", "access", "settings"), &faults)
+	scratch := *p
+	for _, f := range unknownNulls(now, patch, func(n *mockbase.Node) error { return readProject(n, &scratch, &mockbase.Faults{}) }) {
+		faults.Append(f)
+	}
+	return readProject(merge(now, patch), p, &faults)
+}
+
+// readProject reads a whole document into the members of p that a client may set.
+func readProject(n *mockbase.Node, p *mockbase.Project, faults *mockbase.Faults) error {
 	p.Description = ""
-	r := projectReader{fields: mockbase.NewFields(merge(now, patch), "#", &faults), faults: &faults, project: p}
+	r := projectReader{fields: mockbase.NewFields(n, "#", faults), faults: faults, project: p}
 	return r.read()
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 )
@@ -44,11 +45,11 @@ func appendMembers(object, more []byte) json.RawMessage {
 }
 
 // readSettings reads the member settings into the project: the server's own members here, the others as those of a
-// definition.
+// definition. Without the member all of them are at their defaults.
 func (r *projectReader) readSettings() {
 	node := r.fields.Node("settings")
 	if node == nil {
-		return
+		node = &mockbase.Node{Kind: mockbase.NodeObject}
 	}
 	if node.Kind != mockbase.NodeObject {
 		r.fields.Fault("settings", mockbase.FieldType, "must be an object")
@@ -105,6 +106,9 @@ func (r *projectReader) reportSettings(err error) {
 	}
 	for _, fault := range known.Fields {
 		fault.Line, fault.Column = 0, 0
+		if name, found := strings.CutPrefix(fault.Pointer, "#/settings/"); found && fault.Code == mockbase.FieldUnknownKey && fault.Suggestion == "" {
+			fault.Suggestion = mockbase.Suggest(name, serverSettings())
+		}
 		r.faults.Append(fault)
 	}
 }

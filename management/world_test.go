@@ -129,7 +129,7 @@ func (w *world) stop() {
 	}
 }
 
-func (w *world) addUser(name string) *mockbase.User {
+func (w *world) addUser(name string) {
 	w.t.Helper()
 	hash, err := w.hasher.Hash(w.t.Context(), password)
 	if err != nil {
@@ -146,7 +146,6 @@ func (w *world) addUser(name string) *mockbase.User {
 		w.t.Fatal(err)
 	}
 	w.users[name] = u
-	return u
 }
 
 func (w *world) addProject(slug, ownerName string) *mockbase.Project {

@@ -1,0 +1,46 @@
+package management
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// urls are where mocks answer.
+type urls struct {
+	Path string `json:"path"`
+}
+
+// pathURL writes the path of a mock as it stands in a URL: literal text percent-encoded, and between the slashes the
+// parameters, which are for the caller to fill in, as {name} without their patterns. It is "" for a mock that has no path of
+// its own, such as one that matches paths by a pattern.
+func pathURL(path string) string {
+	pattern, err := mockbase.ParsePath(path)
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, segment := range pattern.Segments {
+		b.WriteByte('/')
+		for _, part := range segment.Parts {
+			b.WriteString(partURL(segment.Kind, part))
+		}
+	}
+	return b.String()
+}
+
+func partURL(kind mockbase.SegmentKind, part mockbase.PathPart) string {
+	switch {
+	case kind == mockbase.SegmentAny:
+		return "*"
+	case kind == mockbase.SegmentRest && part.Name == "":
+		return "**"
+	case kind == mockbase.SegmentRest:
+		return "{" + part.Name + "...}"
+	case part.Name != "":
+		return "{" + part.Name + "}"
+	default:
+		return url.PathEscape(part.Literal)
+	}
+}
