@@ -41,7 +41,7 @@ func (p recordedPlane) Withdraw(projectID string) {
 // newManagement makes everything that is not a mock.
 func (s *server) newManagement() (http.Handler, error) {
 	o := management.Options{
-		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Keys: s.keys,
+		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Keys: s.keys, Warnings: s.engine.Warnings,
 		ClientAddress: s.shield.addresses.Client, Readiness: s.ready,
 		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(),
 		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),
