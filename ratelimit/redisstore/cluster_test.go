@@ -25,10 +25,14 @@ func addresses(servers []*testkit.Redis) []string {
 	return addrs
 }
 
-func TestRL137_the_redis_store_keeps_the_contract_in_a_cluster(t *testing.T) {
-	t.Parallel()
+// apart is a store of a cluster without what it can only do for keys in one slot.
+type apart struct{ ratelimit.SessionStore }
+
+// freshCluster starts a cluster and returns a function that empties it and opens a store.
+func freshCluster(t *testing.T) func(t *testing.T) *redisstore.Store {
+	t.Helper()
 	nodes := testkit.StartRedisCluster(t, 3)
-	storetest.Run(t, func(t *testing.T) ratelimit.Store {
+	return func(t *testing.T) *redisstore.Store {
 		t.Helper()
 		for _, node := range nodes {
 			node.Do("FLUSHALL")
@@ -39,6 +43,24 @@ func TestRL137_the_redis_store_keeps_the_contract_in_a_cluster(t *testing.T) {
 			}
 		})
 		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: 2 * time.Second}})
+	}
+}
+
+func TestRL137_the_redis_store_keeps_the_contract_in_a_cluster(t *testing.T) {
+	t.Parallel()
+	fresh := freshCluster(t)
+	storetest.Run(t, func(t *testing.T) ratelimit.Store {
+		t.Helper()
+		return apart{fresh(t)}
+	}, storetest.Algorithms()...)
+}
+
+func TestRL143_a_tagged_store_keeps_the_contract_in_a_cluster(t *testing.T) {
+	t.Parallel()
+	fresh := freshCluster(t)
+	storetest.Run(t, func(t *testing.T) ratelimit.Store {
+		t.Helper()
+		return tagged(t, fresh(t), "shop/session")
 	}, storetest.Algorithms()...)
 }
 

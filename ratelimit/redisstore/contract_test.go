@@ -44,6 +44,16 @@ func TestRL137_the_redis_store_keeps_the_contract(t *testing.T) {
 	}, storetest.Algorithms()...)
 }
 
+// tagged returns the part of a store whose keys lie in one slot.
+func tagged(tb testing.TB, s *redisstore.Store, tag string) *redisstore.Tagged {
+	tb.Helper()
+	part, err := s.Tagged(tag)
+	if err != nil {
+		tb.Fatalf("tag keys: %v", err)
+	}
+	return part
+}
+
 // everyKeyEnds fails the test for each key that would stay for ever (rule RL60).
 func everyKeyEnds(t *testing.T, server *testkit.Redis) {
 	t.Helper()

@@ -128,7 +128,7 @@ func (q *question) readScript(t *target) error {
 	if err != nil {
 		return q.overflowed(t.judge(err))
 	}
-	if each := max(1, q.each); len(numbers) < each || len(numbers)%each != 0 {
+	if each := max(1, q.each); len(numbers) < each || len(numbers)%each != 0 || len(numbers) > each*(1+len(q.further)) {
 		return &Error{class: ClassData, target: t.name, cause: errNoNumber}
 	}
 	q.count, q.numbers = numbers[0], numbers
