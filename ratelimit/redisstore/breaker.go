@@ -29,6 +29,9 @@ type breaker struct {
 	// refused is what checks are answered while it is open.
 	refused atomic.Pointer[Error]
 
+	// heard is when the server decided a check last, in nanoseconds since the epoch; 0 is never.
+	heard atomic.Int64
+
 	mu     sync.Mutex
 	row    int
 	slots  [breakSlots]slot
@@ -60,6 +63,12 @@ func (b *breaker) succeed(epoch uint64, checks int, now time.Time) {
 	}
 	b.row = 0
 	b.slot(now).checks += checks
+	b.heard.Store(now.UnixNano())
+}
+
+// alive says whether the server decided a check within a span before now.
+func (b *breaker) alive(now time.Time, span time.Duration) bool {
+	return now.UnixNano()-b.heard.Load() <= int64(span)
 }
 
 // fail counts a check that Redis did not decide, and reports whether this one opened the breaker.

@@ -26,7 +26,7 @@ func newBar(t *testing.T) bar {
 	b := bar{t: t, server: testkit.StartRedis(t), now: &atomic.Int64{}}
 	b.now.Store(sharedAt.Add(7 * time.Second).UnixNano())
 	b.Store = open(t, redisstore.Options{
-		Config: redisstore.Config{Addrs: []string{b.server.Addr}, Budget: 2 * time.Second}, Clock: b.clock,
+		Config: redisstore.Config{Addrs: []string{b.server.Addr}, Budget: 2 * time.Second}, Clock: b.clock, ProbeInterval: time.Minute,
 	})
 	return b
 }
@@ -217,6 +217,27 @@ func TestRL61_RL64_a_known_denial_does_not_outlive_Redis(t *testing.T) {
 	})
 	if _, err := b.Take(t.Context(), r); err == nil {
 		t.Error("a denial was repeated while the failure mode must decide")
+	}
+}
+
+// A caller over its limit passes as soon as Redis is gone, though nobody else asks and the breaker is still closed.
+func TestRL61_RL64_a_known_denial_outlives_Redis_by_a_probe_interval_at_most(t *testing.T) {
+	t.Parallel()
+	server := testkit.StartRedis(t)
+	const interval = 20 * time.Millisecond
+	s := open(t, redisstore.Options{
+		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}, ProbeInterval: interval,
+	})
+	policy := three(ratelimit.AlignFirstRequest)
+	denied := func() bool {
+		d, err := s.Take(t.Context(), request(policy, 3))
+		return err == nil && !d.Allowed
+	}
+	testkit.Eventually(t, "the limit to be reached", denied)
+	server.Kill()
+	testkit.Eventually(t, "a check to reach Redis, and fail", func() bool { return !denied() })
+	if denied() {
+		t.Error("a denial is still repeated")
 	}
 }
 

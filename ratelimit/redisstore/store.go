@@ -32,7 +32,8 @@ type Options struct {
 	// DefaultBatchFlights.
 	BatchFlights int
 	// WithoutLocalDenials lets every check reach Redis. Otherwise a key that is known to be over its limit is denied
-	// without it, for five seconds at most (rule RL61).
+	// without it, for five seconds at most, and only while Redis decided something within the last ProbeInterval (rules
+	// RL61, RL64).
 	WithoutLocalDenials bool
 	// Clock is the time of checks without an instant; nil is time.Now. Budgets and the breaker run on real time.
 	Clock func() time.Time
@@ -164,7 +165,7 @@ func (s *Store) take(ctx context.Context, key string, r *ratelimit.Request, now 
 	if err != nil {
 		return ratelimit.Decision{}, err
 	}
-	if d, known := s.denials.repeat(key, r, now); known {
+	if d, known := s.repeat(p.shard, key, r, now); known {
 		return d, nil
 	}
 	era := s.denials.era()
@@ -178,6 +179,16 @@ func (s *Store) take(ctx context.Context, key string, r *ratelimit.Request, now 
 	d := ride.decision(r)
 	s.denials.remember(key, r, now, &d, era)
 	return d, nil
+}
+
+// repeat returns the denial of a check if it is known without Redis (rule RL61). It is only while the server is known to
+// be alive: one that has decided nothing for a probe interval is asked again, so that a remembered denial does not outlive
+// it by more (rule RL64).
+func (s *Store) repeat(sh *shard, key string, r *ratelimit.Request, now time.Time) (ratelimit.Decision, bool) {
+	if s.denials == nil || !sh.breaker.alive(time.Now(), s.interval) {
+		return ratelimit.Decision{}, false
+	}
+	return s.denials.repeat(key, r, now)
 }
 
 // Reset forgets the state of the key under the policy. Of windows on the clock it forgets the present one, by the store's

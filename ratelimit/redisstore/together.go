@@ -138,7 +138,7 @@ func (s *Store) known(prefix string, r ratelimit.Request) (ratelimit.Decision, b
 	if r.Now.IsZero() {
 		r.Now = s.clock()
 	}
-	return s.denials.repeat(s.key(prefix, r.Key, r.Policy, r.Now), &r, r.Now)
+	return s.repeat(&s.shards.main, s.key(prefix, r.Key, r.Policy, r.Now), &r, r.Now)
 }
 
 // takeOneByOne judges the requests from one on, each in a round trip of its own.

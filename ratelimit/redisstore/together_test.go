@@ -117,7 +117,7 @@ func TestRL61_a_denial_that_is_known_ends_an_order_without_Redis(t *testing.T) {
 	now := time.Now().Truncate(time.Hour).Add(30 * time.Minute)
 	s := open(t, redisstore.Options{
 		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second},
-		Clock:  func() time.Time { return now },
+		Clock:  func() time.Time { return now }, ProbeInterval: time.Minute,
 	})
 	requests := everyKind(1)[:3]
 	for i := range requests {
