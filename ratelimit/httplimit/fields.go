@@ -20,7 +20,9 @@ const (
 	DialectX       Dialect = "x"
 	DialectXGitHub Dialect = "x-github"
 	DialectXDelta  Dialect = "x-delta"
-	DialectNone    Dialect = "none"
+	// DialectCustom writes CustomFields.
+	DialectCustom Dialect = "custom"
+	DialectNone   Dialect = "none"
 )
 
 // DraftVersion is the version of the draft that DialectDraft follows.
@@ -32,7 +34,7 @@ const maxStructured = 999_999_999_999_999
 // validateDialects refuses dialects that are unknown and those that name the same thing in two ways (rule RL118).
 func validateDialects(dialects []Dialect) error {
 	for i, d := range dialects {
-		if err := oneOf("header dialect", d, DialectDraft, DialectSplit, DialectX, DialectXGitHub, DialectXDelta, DialectNone); err != nil {
+		if err := oneOf("header dialect", d, DialectDraft, DialectSplit, DialectX, DialectXGitHub, DialectXDelta, DialectCustom, DialectNone); err != nil {
 			return err
 		}
 		for _, other := range dialects[:i] {
@@ -67,6 +69,7 @@ type fields struct {
 	dialects []Dialect
 	// policy is the RateLimit-Policy of the draft, the same for all answers.
 	policy []string
+	custom []customField
 }
 
 func (f *fields) open(dialects []Dialect, on When, policies []ratelimit.Policy) {
@@ -89,6 +92,9 @@ func appendPolicy(text []byte, p *ratelimit.Policy) []byte {
 	text = append(text, p.Name...)
 	text = append(text, `";q=`...)
 	text = strconv.AppendInt(text, min(p.Limit, maxStructured), 10)
+	if p.Algorithm == ratelimit.Concurrency {
+		return append(text, `;qu="concurrent-requests"`...) // Its window is the life of a lease and says nothing to clients.
+	}
 	if p.Window >= time.Second {
 		text = append(text, ";w="...)
 		text = strconv.AppendInt(text, int64(p.Window/time.Second), 10)
@@ -119,13 +125,18 @@ func (f *fields) set(h http.Header, v *verdict) {
 			putNumber(h, "X-RateLimit-Limit", v.Limit)
 			putNumber(h, "X-RateLimit-Remaining", v.Remaining)
 			putNumber(h, "X-RateLimit-Reset", wholeSeconds(v.Reset))
+		case DialectCustom:
+			for i := range f.custom {
+				f.custom[i].set(h, v)
+			}
 		default:
 		}
 	}
 }
 
 // draftLimit returns the RateLimit of the draft, such as "engine";r=12;t=43. The time is the wait until one more unit is
-// free, on a denial that until the same request passes; it is absent if no wait helps.
+// free, on a denial that until the same request passes; it is absent if no wait helps, and for places in use, since nobody
+// knows when one is given back.
 func draftLimit(d *ratelimit.Decision) string {
 	wait := d.Next
 	if !d.Allowed {
@@ -136,7 +147,7 @@ func draftLimit(d *ratelimit.Decision) string {
 	text = append(text, d.Policy.Name...)
 	text = append(text, `";r=`...)
 	text = strconv.AppendInt(text, min(d.Remaining, maxStructured), 10)
-	if wait != ratelimit.Never {
+	if wait != ratelimit.Never && (!d.Allowed || d.Policy.Algorithm != ratelimit.Concurrency) {
 		text = append(text, ";t="...)
 		text = strconv.AppendInt(text, wholeSeconds(wait), 10)
 	}

@@ -379,20 +379,28 @@ func TestRL118_options_that_cannot_be_are_refused(t *testing.T) {
 		return func(o *httplimit.Options) { o.Headers = d }
 	}
 	for name, change := range map[string]func(*httplimit.Options){
-		"no limiter":                     func(o *httplimit.Options) { o.Limiter = nil },
-		"no policy":                      func(o *httplimit.Options) { o.Policies = nil },
-		"a policy without a name":        func(o *httplimit.Options) { o.Policies[0].Name = "" },
-		"RL4 a window of half a second":  func(o *httplimit.Options) { o.Policies[0].Window = 500 * time.Millisecond },
-		"places that nobody gives back":  func(o *httplimit.Options) { o.Policies[0].Algorithm = ratelimit.Concurrency },
-		"two policies of one name":       func(o *httplimit.Options) { o.Policies = append(o.Policies, o.Policies[0]) },
-		"a key not served yet":           func(o *httplimit.Options) { o.Key = "header:X-Team" },
-		"draft and split":                dialects(httplimit.DialectDraft, httplimit.DialectSplit),
-		"split and draft":                dialects(httplimit.DialectSplit, httplimit.DialectDraft),
-		"none and x":                     dialects(httplimit.DialectNone, httplimit.DialectX),
-		"x and x-delta":                  dialects(httplimit.DialectX, httplimit.DialectXDelta),
-		"x-delta and x-github":           dialects(httplimit.DialectXDelta, httplimit.DialectXGitHub),
-		"x twice":                        dialects(httplimit.DialectX, httplimit.DialectX),
-		"a dialect not served yet":       dialects("custom"),
+		"no limiter":                    func(o *httplimit.Options) { o.Limiter = nil },
+		"no policy":                     func(o *httplimit.Options) { o.Policies = nil },
+		"a policy without a name":       func(o *httplimit.Options) { o.Policies[0].Name = "" },
+		"RL4 a window of half a second": func(o *httplimit.Options) { o.Policies[0].Window = 500 * time.Millisecond },
+		"places that nobody gives back": func(o *httplimit.Options) {
+			o.OnDemand = []ratelimit.Policy{{Name: "jobs", Algorithm: ratelimit.Concurrency, Limit: 1, Window: time.Minute}}
+		},
+		"two policies of one name":                                func(o *httplimit.Options) { o.Policies = append(o.Policies, o.Policies[0]) },
+		"a key that is none":                                      func(o *httplimit.Options) { o.Key = "team:X" },
+		"RL84 a strict fingerprint without limits by the address": func(o *httplimit.Options) { o.Key = "ip+fingerprint:strict" },
+		"RL84 the same in a template":                             func(o *httplimit.Options) { o.Key = `{{fingerprint "strict"}}` },
+		"an answer to missing keys that is none":                  func(o *httplimit.Options) { o.OnMissingKey = "ignore" },
+		"draft and split":                                         dialects(httplimit.DialectDraft, httplimit.DialectSplit),
+		"split and draft":                                         dialects(httplimit.DialectSplit, httplimit.DialectDraft),
+		"none and x":                                              dialects(httplimit.DialectNone, httplimit.DialectX),
+		"x and x-delta":                                           dialects(httplimit.DialectX, httplimit.DialectXDelta),
+		"x-delta and x-github":                                    dialects(httplimit.DialectXDelta, httplimit.DialectXGitHub),
+		"x twice":                                                 dialects(httplimit.DialectX, httplimit.DialectX),
+		"a custom dialect without fields":                         dialects(httplimit.DialectCustom),
+		"fields without their dialect": func(o *httplimit.Options) {
+			o.CustomFields = []httplimit.CustomField{{Name: "X-Left", Value: "{remaining}"}}
+		},
 		"an unknown time for fields":     func(o *httplimit.Options) { o.HeadersOn = "sometimes" },
 		"RL115 a status of another kind": func(o *httplimit.Options) { o.Status = 418 },
 		"an unknown body":                func(o *httplimit.Options) { o.Body = "xml" },
@@ -405,8 +413,8 @@ func TestRL118_options_that_cannot_be_are_refused(t *testing.T) {
 			t.Errorf("%s: %v, want ErrConfig", name, err)
 		}
 	}
-	_, err := httplimit.New(httplimit.Options{Key: "cookie:id", Status: 1, Body: "?"})
-	for _, part := range []string{"no limiter", "no policy", "cookie:id", "status 1", "body ?"} {
+	_, err := httplimit.New(httplimit.Options{Key: "cooky:id", Status: 1, Body: "?"})
+	for _, part := range []string{"no limiter", "no policy", "cooky:id", "status 1", "body ?"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("all faults at once: %v lacks %q", err, part)
 		}

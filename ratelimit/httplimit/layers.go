@@ -34,10 +34,12 @@ type LayerOptions struct {
 	Pattern func(r *http.Request) string
 	// Authenticated says that this server has verified who is asking; nil is never (rule RL104).
 	Authenticated func(r *http.Request) bool
-	// Part returns a part of a key as it may stand in one, secrets as digests (rules RL78, RL81); nil knows none.
+	// Part returns a part of a key as it may stand in one, secrets as digests (rules RL78, RL81), as [Identity.Part] does;
+	// nil knows none.
 	Part func(r *http.Request, name string) (value string, ok bool)
-	// Headers, HeadersOn, ZeroWhenAllowed and Jitter are those of Options.
+	// Headers, CustomFields, HeadersOn, ZeroWhenAllowed and Jitter are those of Options.
 	Headers         []Dialect
+	CustomFields    []CustomField
 	HeadersOn       When
 	ZeroWhenAllowed bool
 	Jitter          time.Duration
@@ -77,10 +79,12 @@ func NewLayers(o LayerOptions) (*Layers, error) {
 	common.complete()
 	o.Addresses, o.Headers, o.HeadersOn, o.Status, o.Body = common.Addresses, common.Headers, common.HeadersOn, common.Status, common.Body
 	o.Logger, o.LogMatches, o.Clock = common.Logger, common.LogMatches, common.Clock
-	if err := o.validate(); err != nil {
+	custom, fieldFault := compileFields(o.Headers, o.CustomFields)
+	if err := errors.Join(o.validate(), fieldFault); err != nil {
 		return nil, fmt.Errorf("make layers: %w", err)
 	}
 	l := &Layers{options: o}
+	l.fields.custom = custom
 	l.fields.dialects, l.fields.on = o.Headers, o.HeadersOn
 	l.matches.open(&common)
 	return l, nil
@@ -184,6 +188,14 @@ type flight struct {
 	options *LayerOptions
 	report  atomic.Uint32
 	cost    atomic.Int64
+	// parts are those found so far, so that each is computed once however many rules ask for it (rule RL84).
+	parts []foundPart
+}
+
+// foundPart is a part of a key, or that the request lacks it.
+type foundPart struct {
+	name, value string
+	ok          bool
 }
 
 // flightKey is the place of the flight in a context.
@@ -212,6 +224,8 @@ func (l *Layers) flight(r *http.Request) *flight {
 // land gives back a flight that no handler has seen.
 func (l *Layers) land(f *flight) {
 	f.request, f.attempt = nil, ratelimit.Attempt{}
+	clear(f.parts)
+	f.parts = f.parts[:0]
 	l.flights.Put(f)
 }
 
@@ -220,7 +234,14 @@ func (f *flight) Part(name string) (string, bool) {
 	if f.options.Part == nil {
 		return "", false
 	}
-	return f.options.Part(f.request, name)
+	for i := range f.parts {
+		if f.parts[i].name == name {
+			return f.parts[i].value, f.parts[i].ok
+		}
+	}
+	value, ok := f.options.Part(f.request, name)
+	f.parts = append(f.parts, foundPart{name, value, ok})
+	return value, ok
 }
 
 // Header returns the first value of a header field.

@@ -74,7 +74,11 @@ func (l *matchLog) denied(r *http.Request, v *verdict) {
 		return
 	}
 	if l.mode == LogFirst {
-		over, first := l.first(matchKey{layer: layerLimit, policy: v.Policy.Name, identifier: v.identifier}, v.RetryAfter)
+		window := v.RetryAfter
+		if window <= 0 {
+			window = matchWindow
+		}
+		over, first := l.first(matchKey{layer: layerLimit, policy: v.Policy.Name, identifier: v.identifier}, window)
 		l.write(over)
 		if !first {
 			return

@@ -36,7 +36,7 @@ type Problem struct {
 // Refusal is a denial on its way to the client.
 type Refusal struct {
 	Decision ratelimit.Decision
-	// Status is the one to answer: that of the options, or 503 in failure mode closed.
+	// Status is the one to answer: that of the options, 503 in failure mode closed, or 403 for MissingDeny.
 	Status int
 	// Problem describes the denial, for bodies that add members of their own.
 	Problem Problem
@@ -56,14 +56,19 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, v *verdict) {
 	if helps {
 		h[retryAfter] = []string{strconv.FormatInt(seconds, 10)}
 	}
-	if g.fields.on != OnNever {
+	if g.fields.on != OnNever && !v.keyless {
 		g.fields.set(h, v)
 	}
 	refusal := Refusal{Decision: v.Decision, Status: g.status}
 	if v.Degraded == ratelimit.Closed {
 		refusal.Status = http.StatusServiceUnavailable
 	}
-	refusal.Problem = problemOf(&v.Decision, refusal.Status, seconds)
+	if v.keyless {
+		refusal.Status = http.StatusForbidden
+		refusal.Problem = keylessProblem(v.Policy)
+	} else {
+		refusal.Problem = problemOf(&v.Decision, refusal.Status, seconds)
+	}
 	if g.refusal != nil {
 		g.refusal(w, r, refusal)
 		return
@@ -102,8 +107,20 @@ func problemOf(d *ratelimit.Decision, status int, seconds int64) Problem {
 	return p
 }
 
+// keylessProblem describes the refusal of a request that lacks what the policies count by (rule RL79).
+func keylessProblem(p *ratelimit.Policy) Problem {
+	return Problem{
+		Type: ProblemAbnormalUsage, Title: "Abnormal usage detected", Status: http.StatusForbidden,
+		Detail:           "The request does not say who is asking, which policy " + strconv.Quote(p.Name) + " counts by.",
+		ViolatedPolicies: []string{p.Name},
+	}
+}
+
 // quota says what a policy allows, such as "120 requests per 60 s".
 func quota(p *ratelimit.Policy) string {
+	if p.Algorithm == ratelimit.Concurrency {
+		return strconv.FormatInt(p.Limit, 10) + " at the same time"
+	}
 	text := strconv.FormatInt(p.Limit, 10) + " requests per "
 	if p.Limit == 1 {
 		text = "1 request per "
