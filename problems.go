@@ -130,7 +130,7 @@ func signInProblems() []ProblemPage {
 		},
 		{
 			CodeRefreshReused, http.StatusUnauthorized, "The refresh token was used before",
-			"A refresh token works once. As somebody else may have used it, the whole sign-in has ended.",
+			"A refresh token works once, and for ten seconds more for tabs that asked at the same time. As somebody else may have used it, the whole sign-in has ended.",
 			"Sign in again. If it happens often, two programs share one token: give each its own.",
 		},
 	}
