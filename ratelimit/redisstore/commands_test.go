@@ -342,19 +342,34 @@ func TestPackage_documents_every_permission_that_is_needed(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
 	server.Do("ACL", "SETUSER", "app", "on", ">"+secret, "~ratelimit:*", "-@all", "+multi", "+exec", "+incr", "+incrby", "+expire",
-		"+pexpire", "+set", "+get", "+del", "+ping", "+select", "+eval", "+evalsha", "+script|load", "+pttl", "+time")
+		"+pexpire", "+set", "+get", "+del", "+ping", "+select", "+eval", "+evalsha", "+script|load", "+pttl", "+time",
+		"+zadd", "+zcard", "+zcount", "+zrange", "+zrem", "+zremrangebyscore", "+zscore")
 	log := &logBook{}
 	s := open(t, redisstore.Options{
 		Config: redisstore.Config{Addrs: []string{"redis://app:" + secret + "@" + server.Addr + "/1"}, Budget: 2 * time.Second},
 		Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
-	first, short := minute(), minute()
-	first.Align, short.Window = ratelimit.AlignFirstRequest, time.Minute+time.Millisecond
-	for _, p := range []*ratelimit.Policy{minute(), first, short} {
+	short := minute()
+	short.Window = time.Minute + time.Millisecond
+	policies := []*ratelimit.Policy{minute(), short}
+	for _, p := range byScript(9, time.Minute) {
+		policies = append(policies, p)
+	}
+	for _, p := range policies {
 		for _, cost := range []int64{0, 1, 2} {
-			if _, err := s.Take(t.Context(), ratelimit.Request{Key: shared, Policy: p, Cost: cost}); err != nil {
+			r := ratelimit.Request{Key: shared, Policy: p, Cost: cost, Lease: "a"}
+			if _, err := s.Take(t.Context(), r); err != nil {
 				t.Errorf("take %d: %v", cost, err)
 			}
+			if err := s.TakeAll(t.Context(), []ratelimit.Request{r}, make([]ratelimit.Decision, 1)); err != nil {
+				t.Errorf("take %d together: %v", cost, err)
+			}
+		}
+		if renewed, err := s.Renew(t.Context(), shared, p, "a"); err != nil || renewed != (p.Name == "cc") {
+			t.Errorf("renew: %t, %v", renewed, err)
+		}
+		if err := s.Release(t.Context(), shared, p, "a"); err != nil {
+			t.Errorf("release: %v", err)
 		}
 		if err := s.Reset(t.Context(), shared, p); err != nil {
 			t.Errorf("reset: %v", err)

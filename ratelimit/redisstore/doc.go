@@ -5,8 +5,14 @@
 //
 // A fixed window on the clock is a counter under ratelimit:{namespace}:{identifier}:{window_start}. Each check is one
 // transaction, MULTI INCR EXPIRE EXEC, sent in one piece; a peek is one GET. EXPIRE goes with every check: the key
-// carries its window, so renewing harms nothing and heals a key that lost its end. Windows that the first request opens
-// are judged by a script that runs whole or not at all. Every key that is written has an end.
+// carries its window, so renewing harms nothing and heals a key that lost its end. All other algorithms, and windows that
+// the first request opens, are one script each, which runs whole or not at all and decides as [ratelimit.Step] does, bit
+// for bit. A script uses the clock of the server unless the check gives an instant; a denial and a peek write nothing. A
+// sliding log takes up to 1,000 units a check. Every key that is written has an end.
+//
+// Several checks are judged together by one script too: [Store.TakeInOrder] up to the first denial, [Store.TakeAll] all
+// or none. In a cluster the first is one round trip for each check that is judged, and the second needs keys in one slot,
+// which are those of a [Tagged] store.
 //
 // # Checks that meet
 //
@@ -36,6 +42,7 @@
 // Redis 6.2 or later, or Valkey: one server, a master behind Sentinel, or a Cluster. Give it an instance or a database
 // of its own with maxmemory-policy noeviction: a server that evicts forgets counters without a word. The user needs
 // MULTI, EXEC, INCR, INCRBY, EXPIRE, PEXPIRE, SET, GET, DEL and PING on the keys below the prefix; SELECT for another
-// database than 0; EVAL, EVALSHA, SCRIPT LOAD, PTTL and TIME for windows that the first request opens; in a cluster
+// database than 0; EVAL, EVALSHA, SCRIPT LOAD, PTTL and TIME for scripts, with ZADD, ZCARD, ZCOUNT, ZRANGE, ZREM,
+// ZREMRANGEBYSCORE and ZSCORE for logs and places; in a cluster
 // EVALSHA, SCRIPT LOAD, CLUSTER SLOTS and COMMAND.
 package redisstore

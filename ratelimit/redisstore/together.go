@@ -132,7 +132,7 @@ func (s *Store) line(v *several, prefix string, requests []ratelimit.Request, de
 
 // known returns the denial of a check that is known without Redis (rule RL61).
 func (s *Store) known(prefix string, r ratelimit.Request) (ratelimit.Decision, bool) {
-	if s.denials == nil || s.denials.held.Load() == 0 {
+	if s.denials == nil || s.denials.held.Load() == 0 || s.shards.main.breaker.isOpen() {
 		return ratelimit.Decision{}, false
 	}
 	if r.Now.IsZero() {
