@@ -88,3 +88,19 @@ func BenchmarkClientBehindProxies(b *testing.B) {
 		a.Identifier(a.Client(r))
 	}
 }
+
+// BenchmarkAdmitByKey is what a key costs a request beside that of the address.
+func BenchmarkAdmitByKey(b *testing.B) {
+	for _, key := range []string{"ip", "header:X-Tenant", "token", "ip+endpoint", "fingerprint", `{{ip}}:{{lower (header "X-Tenant")}}`} {
+		b.Run(key, func(b *testing.B) {
+			g := newGuard(b, "9007199254740991/60s", func(o *httplimit.Options) {
+				o.Limiter, o.Key = newLimiter(b, func(o *ratelimit.Options) { o.Clock = nil }), key
+			})
+			w, r := httptest.NewRecorder(), known("/orders/7")
+			b.ReportAllocs()
+			for b.Loop() {
+				g.Admit(w, r)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package httplimit_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -180,6 +181,34 @@ func TestRL80_claims_count_when_they_are_verified(t *testing.T) {
 	})
 	if got := keyOf(t, asked, "jwt:sub+user", known("/")); got != "13~of the option8~somebody" {
 		t.Errorf("options that know: %q", got)
+	}
+}
+
+func TestRL78_options_say_where_parts_are_found(t *testing.T) {
+	t.Parallel()
+	i := newIdentity(t, func(o *httplimit.IdentityOptions) {
+		o.Pattern = func(r *http.Request) string { return r.Header.Get("X-Route") }
+		o.Session = func(r *http.Request) (string, bool) { return "session of " + r.Method, true }
+		o.APIKeyHeader = "X-My-Access"
+	})
+	claims := map[string]any{"int": 7, "int64": int64(8), "number": json.Number("9"), "float": 1.5, "no": false, "none": nil}
+	r := requestFrom("198.51.100.1:9", [2]string{"X-Route", "/routes/{id}"}, [2]string{"X-My-Access", "key-5ecret"})
+	r = r.WithContext(httplimit.WithClaims(r.Context(), claims))
+	for text, want := range map[string]string{
+		"endpoint": "16~GET /routes/{id}", "header:Host": "11~example.com", "jwt:int": "1~7", "jwt:int64": "1~8", "jwt:number": "1~9",
+		"jwt:float": "3~1.5", "jwt:no": "5~false", "jwt:none": "198.51.100.1",
+	} {
+		if got := keyOf(t, i, text, r); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range []string{"session", "token", "header:x-my-access"} {
+		if got := keyOf(t, i, text, r); !digest.MatchString(got) {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+	if got := keyOf(t, newIdentity(t, nil), "endpoint", r); got != "5~GET /" {
+		t.Errorf("RL80 without a route the path stands in: %q", got)
 	}
 }
 

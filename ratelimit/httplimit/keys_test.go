@@ -218,3 +218,18 @@ func TestRL79_a_policy_on_demand_denies_callers_without_a_key(t *testing.T) {
 		t.Error("only the handler asks, so the guard lets it through")
 	}
 }
+
+func TestRL113_whoever_holds_the_guard_asks_it_without_a_middleware(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t, "1/60s", func(o *httplimit.Options) {
+		o.OnDemand = []ratelimit.Policy{{Name: "export", Limit: 1, Window: time.Minute}}
+	})
+	for _, want := range []bool{true, false} {
+		if d, err := g.Check(t.Context(), requestFrom("192.0.2.1:9"), "export"); err != nil || d.Allowed != want {
+			t.Errorf("%+v: %v, want %t", d, err, want)
+		}
+	}
+	if _, err := g.Check(t.Context(), requestFrom("192.0.2.1:9"), "engine"); !errors.Is(err, ratelimit.ErrConfig) {
+		t.Errorf("a policy that is not on demand: %v", err)
+	}
+}

@@ -1,6 +1,7 @@
 package httplimit_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -164,5 +165,46 @@ func TestRL41_a_place_of_the_fallback_is_given_back_to_it(t *testing.T) {
 		if w.Code != http.StatusOK {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
+	}
+}
+
+// forgetful is a store whose renewals go as told.
+type forgetful struct {
+	ratelimit.Store
+
+	renewed func() (bool, error)
+}
+
+func (f forgetful) Renew(context.Context, ratelimit.Key, *ratelimit.Policy, string) (bool, error) {
+	return f.renewed()
+}
+
+func TestRL40_a_failed_renewal_is_tried_again_and_a_lapsed_lease_is_not(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lives bool
+		err   error
+		want  int
+	}{
+		"every renewal works":    {true, nil, 5},
+		"the store fails":        {false, errDown, 5},
+		"the lease lapsed early": {false, nil, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			renewals := 0
+			g := newGuard(t, "1/60s", func(o *httplimit.Options) {
+				o.Limiter = newLimiter(t, func(o *ratelimit.Options) {
+					o.Clock = time.Now
+					o.Store = forgetful{o.Store, func() (bool, error) { renewals++; return c.lives, c.err }}
+				})
+				o.Policies = []ratelimit.Policy{atOnce(30 * time.Second)}
+			})
+			h := g.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-time.After(59 * time.Second) }))
+			h.ServeHTTP(httptest.NewRecorder(), requestFrom("192.0.2.1:9"))
+			<-time.After(time.Hour)
+			if renewals != c.want {
+				t.Errorf("%s: %d renewals in 59 s at a third of 30 s, want %d", name, renewals, c.want)
+			}
+		})
 	}
 }

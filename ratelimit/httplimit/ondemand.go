@@ -28,16 +28,32 @@ func (g *Guard) offer(r *http.Request) *http.Request {
 
 // Check asks the policy of this name among Options.OnDemand of the guards that stand before the handler, the nearest
 // first, for the key of the request (rule RL113). The handler writes the answer to a denial. The error wraps
-// ratelimit.ErrConfig: no guard has such a policy.
+// ratelimit.ErrConfig: no guard has such a policy, or none is a [Guard.Middleware].
 func Check(ctx context.Context, r *http.Request, name string) (ratelimit.Decision, error) {
 	for at, _ := ctx.Value(demandKey{}).(*demand); at != nil; at = at.outer {
-		for i := range at.guard.demanded {
-			if p := &at.guard.demanded[i]; p.Name == name {
-				return at.guard.checkOne(ctx, r, p), nil
-			}
+		if p := at.guard.onDemand(name); p != nil {
+			return at.guard.checkOne(ctx, r, p), nil
 		}
 	}
 	return ratelimit.Decision{}, fmt.Errorf("check %q: no guard before the handler has this policy on demand: %w", name, ratelimit.ErrConfig)
+}
+
+// Check asks the policy of this name among Options.OnDemand for the key of the request, as [Check] does for handlers
+// behind [Guard.Middleware].
+func (g *Guard) Check(ctx context.Context, r *http.Request, name string) (ratelimit.Decision, error) {
+	if p := g.onDemand(name); p != nil {
+		return g.checkOne(ctx, r, p), nil
+	}
+	return ratelimit.Decision{}, fmt.Errorf("check %q: the guard does not have this policy on demand: %w", name, ratelimit.ErrConfig)
+}
+
+func (g *Guard) onDemand(name string) *ratelimit.Policy {
+	for i := range g.demanded {
+		if g.demanded[i].Name == name {
+			return &g.demanded[i]
+		}
+	}
+	return nil
 }
 
 // checkOne asks one policy for the key of the request.
