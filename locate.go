@@ -33,7 +33,7 @@ func locate(root *Node, fault FieldError) FieldError {
 		return fault
 	}
 	for token := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(fault.Pointer, "#"), "/"), "/") {
-		next := n.child(unescapeToken(token))
+		next := n.child(unPointerToken(token))
 		if next == nil {
 			break
 		}
@@ -58,7 +58,7 @@ func (n *Node) child(token string) *Node {
 }
 
 // unescapeToken undoes what childPointer does to a name.
-func unescapeToken(token string) string {
+func unPointerToken(token string) string {
 	if plain, err := url.PathUnescape(token); err == nil {
 		token = plain
 	}

@@ -10,13 +10,15 @@ import (
 func childPointer(pointer, name string) string {
 	for i := range len(name) {
 		if !wordByte(name[i]) {
-			return pointer + "/" + escapeToken(name)
+			return pointer + "/" + PointerToken(name)
 		}
 	}
 	return pointer + "/" + name
 }
 
-func escapeToken(name string) string {
+// PointerToken writes any name, such as that of a header, as one part of a JSON Pointer fragment (RFC 6901, sections 3 and
+// 6).
+func PointerToken(name string) string {
 	const plain = "-._!$&'()*+,;=:@?"
 	var b strings.Builder
 	for i := range len(name) {

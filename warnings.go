@@ -89,7 +89,7 @@ func (r *Response) unrendered(pointer string) []FieldError {
 	}
 	look("status", r.StatusTemplate)
 	for _, h := range r.Headers {
-		look("headers/"+escapeToken(h.Name), h.Values...)
+		look("headers/"+PointerToken(h.Name), h.Values...)
 	}
 	if r.Body.Kind != BodyBase64 {
 		look(string(r.Body.Kind), string(r.Body.Bytes))

@@ -30,7 +30,7 @@ func compileConditions(named []mockbase.NamedMatch, at string, faults *mockbase.
 		compiled = append(compiled, condition{
 			name:    n.Name,
 			key:     textproto.CanonicalMIMEHeaderKey(n.Name),
-			clauses: compileMatch(n.Match, pointerTo(at, token(n.Name)), faults),
+			clauses: compileMatch(n.Match, pointerTo(at, mockbase.PointerToken(n.Name)), faults),
 		})
 	}
 	return compiled

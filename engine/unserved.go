@@ -196,7 +196,7 @@ func child(value any, name string) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, member := range v {
-			if token(key) == name {
+			if mockbase.PointerToken(key) == name {
 				return member
 			}
 		}
