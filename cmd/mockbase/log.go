@@ -31,6 +31,7 @@ func (p *process) newJournalist(m config.Messages) *journalist {
 	j := &journalist{out: p.Err, json: m.LogFormat == "json" || m.LogFormat == "auto" && !isTerminal(p.Err), quiet: p.quiet, clock: p.clock}
 	options := &slog.HandlerOptions{Level: level}
 	if j.json {
+		options.ReplaceAttr = spelledDurations
 		j.Logger = slog.New(slog.NewJSONHandler(p.Err, options))
 		return j
 	}
@@ -49,6 +50,14 @@ func levelOf(l config.LogLevel) slog.Level {
 func shortTime(groups []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.TimeKey && len(groups) == 0 {
 		return slog.String(slog.TimeKey, a.Value.Time().Format(time.TimeOnly))
+	}
+	return a
+}
+
+// spelledDurations writes durations with their unit, as in text; a bare number of nanoseconds is nobody's guess.
+func spelledDurations(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
 	}
 	return a
 }

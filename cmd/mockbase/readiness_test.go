@@ -80,7 +80,7 @@ func TestC1_messages_have_a_form_and_a_least_level(t *testing.T) {
 		},
 		{
 			name: "quiet", messages: config.Messages{LogFormat: "json", LogLevel: "debug"}, quiet: true,
-			holds: []string{`"msg":"wrong"`}, lacks: []string{"start", "told", "detail"},
+			holds: []string{`"msg":"wrong","waited":"1.5s"`}, lacks: []string{"start", "told", "detail"},
 		},
 	}
 	for _, test := range tests {
@@ -92,7 +92,7 @@ func TestC1_messages_have_a_form_and_a_least_level(t *testing.T) {
 			j.say("a start\n", "start", slog.Int("fact", 1))
 			j.Debug("detail")
 			j.Info("told")
-			j.Error("wrong")
+			j.Error("wrong", slog.Duration("waited", 1500*time.Millisecond))
 			for _, part := range test.holds {
 				if !strings.Contains(said.String(), part) {
 					t.Errorf("%q lacks %q", said.String(), part)
