@@ -44,6 +44,20 @@ func TestRL137_the_redis_store_keeps_the_contract(t *testing.T) {
 	}, storetest.Algorithms()...)
 }
 
+func TestRL137_the_redis_store_keeps_the_contract_behind_sentinels(t *testing.T) {
+	t.Parallel()
+	master := testkit.StartRedis(t)
+	testkit.StartRedisReplica(t, master)
+	sentinel := testkit.StartRedisSentinel(t, "counters", master, 1)
+	storetest.Run(t, func(t *testing.T) ratelimit.Store {
+		t.Helper()
+		master.Do("FLUSHALL")
+		t.Cleanup(func() { everyKeyEnds(t, master) })
+		config := redisstore.Config{Addrs: []string{sentinel.Addr}, Master: "counters", Budget: 2 * time.Second}
+		return open(t, redisstore.Options{Config: config})
+	}, storetest.Algorithms()...)
+}
+
 // tagged returns the part of a store whose keys lie in one slot.
 func tagged(tb testing.TB, s *redisstore.Store, tag string) *redisstore.Tagged {
 	tb.Helper()

@@ -40,8 +40,9 @@ type denial struct {
 	key             string
 	policy          ratelimit.Policy
 	cost, remaining int64
-	// It was given at an instant, is repeated until another one, and says that the window ends at a third.
-	at, until, ends int64
+	// It was given at an instant and is repeated until another one. It says when the check is allowed, when everything
+	// is left again, and when more is left than now.
+	at, until, ends, full, grows int64
 }
 
 func newDenials(size int, clock func() time.Time) *denials {
@@ -70,27 +71,32 @@ func (n *denials) repeat(key string, r *ratelimit.Request, now time.Time) (d rat
 	}
 	held := e.Value.(*denial) //nolint:errcheck,forcetypeassert // The list holds nothing else.
 	at := now.UnixMicro()
-	if at < held.at || at >= held.until || r.Cost < held.cost || !held.of(r.Policy) || !n.present(now) {
+	if at < held.at || at >= held.until || !held.covers(r) || !n.present(now) {
 		n.remove(e)
 		return d, false
 	}
 	n.order.MoveToFront(e)
 	n.repeated.Add(1)
-	rest := time.Duration(held.ends-at) * time.Microsecond
 	return ratelimit.Decision{
-		Limit: r.Policy.Limit, Remaining: held.remaining, Reset: rest, RetryAfter: rest, Next: rest, Policy: r.Policy,
+		Limit: r.Policy.Capacity(), Remaining: held.remaining, Policy: r.Policy,
+		Reset: rest(at, held.full), RetryAfter: rest(at, held.ends), Next: rest(at, held.grows),
 	}, true
 }
 
-// remember keeps a denial that Redis gave to a check at an instant, unless a key was reset in between.
+// rest is the wait between two instants.
+func rest(at, until int64) time.Duration { return time.Duration(until-at) * time.Microsecond }
+
+// remember keeps a denial that Redis gave to a check at an instant, unless a key was reset in between. Places in flight
+// are given back at any time, and their denials are not kept.
 func (n *denials) remember(key string, r *ratelimit.Request, now time.Time, d *ratelimit.Decision, era int64) {
-	if n == nil || d.Allowed || d.RetryAfter <= 0 || !fixed(r.Policy) || !n.present(now) {
+	if n == nil || d.Allowed || d.RetryAfter <= 0 || r.Policy.Algorithm == ratelimit.Concurrency || !n.present(now) {
 		return
 	}
 	at := now.UnixMicro()
 	made := &denial{key: key, policy: *r.Policy, cost: r.Cost, remaining: d.Remaining, at: at}
 	made.ends = at + d.RetryAfter.Microseconds()
-	made.until = min(made.ends, at+denialLife.Microseconds())
+	made.full, made.grows = at+d.Reset.Microseconds(), at+d.Next.Microseconds()
+	made.until = min(made.ends, made.grows, at+denialLife.Microseconds())
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.resets.Load() != era {
@@ -129,12 +135,14 @@ func (n *denials) remove(e *list.Element) {
 	n.held.Store(int64(n.order.Len()))
 }
 
-// fixed says that denials of the policy hold until its window ends. Other algorithms admit again bit by bit.
-func fixed(p *ratelimit.Policy) bool {
-	return p.Algorithm == "" || p.Algorithm == ratelimit.FixedWindow
-}
-
 func (n *denials) present(now time.Time) bool { return now.Sub(n.clock()).Abs() <= presentSpan }
+
+// covers says whether the denial is that of a check too. A window that is fixed denies a larger cost for as long; the
+// other algorithms make it wait longer.
+func (d *denial) covers(r *ratelimit.Request) bool {
+	fixed := r.Policy.Algorithm == "" || r.Policy.Algorithm == ratelimit.FixedWindow
+	return d.of(r.Policy) && (r.Cost == d.cost || fixed && r.Cost > d.cost)
+}
 
 // of says whether the denial was given under this policy as it is now; its name does not matter.
 func (d *denial) of(p *ratelimit.Policy) bool {

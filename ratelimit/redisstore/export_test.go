@@ -82,7 +82,7 @@ func NewDenials(size int, clock func() time.Time) Denials { return Denials{newDe
 
 // Deny remembers a denial of a request, asked for in an era, that holds for a while.
 func (d Denials) Deny(key string, r *ratelimit.Request, wait time.Duration, era int64) {
-	d.n.remember(key, r, r.Now, &ratelimit.Decision{RetryAfter: wait}, era)
+	d.n.remember(key, r, r.Now, &ratelimit.Decision{RetryAfter: wait, Reset: wait, Next: wait}, era)
 }
 
 // Known is denials.repeat.

@@ -31,17 +31,22 @@ local function holds(key, state, lease)
   return ends and tonumber(ends) > state.at
 end
 
--- Makes the lease live for a window, and drops those that lapsed.
+-- Makes the lease live for a window, and drops those that lapsed. Adding comes first: only the first write of a script
+-- is refused by a server that is full.
 local function hold(key, state, lease, window, now)
   if state.held and not state.known then
     redis.call('DEL', key)
-  elseif state.held then
-    redis.call('ZREMRANGEBYSCORE', key, '-inf', text(state.at))
-    redis.call('ZREM', key, state.mark)
   end
-  local answer = redis.pcall('ZADD', key, text(state.at + window), '=' .. lease, '+inf', 'newest ' .. text(state.at))
+  local mark = 'newest ' .. text(state.at)
+  local answer = redis.pcall('ZADD', key, text(state.at + window), '=' .. lease, '+inf', mark)
   if failure(answer) then
     return answer
+  end
+  if state.known then
+    redis.call('ZREMRANGEBYSCORE', key, '-inf', text(state.at))
+    if state.mark ~= mark then
+      redis.call('ZREM', key, state.mark)
+    end
   end
   local last = redis.call('ZRANGE', key, -2, -2, 'WITHSCORES')
   redis.call('PEXPIRE', key, expiry(tonumber(last[2]) - now))

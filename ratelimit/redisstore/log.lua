@@ -46,9 +46,6 @@ function laws.sl(key, check)
       local members, n = {}, 0
       if known and newest == at then
         n = redis.call('ZCOUNT', key, text(at), text(at))
-      end
-      if lapsed > 0 then
-        redis.call('ZREMRANGEBYSCORE', key, '-inf', '(' .. text(at - window))
       elseif held and not known then
         redis.call('DEL', key)
       end
@@ -63,6 +60,10 @@ function laws.sl(key, check)
       local answer = redis.pcall('ZADD', key, unpack(members))
       if failure(answer) then
         return answer
+      end
+      -- Trimming comes last: only the first write of a script is refused by a server that is full.
+      if lapsed > 0 then
+        redis.call('ZREMRANGEBYSCORE', key, '-inf', '(' .. text(at - window))
       end
       redis.call('PEXPIRE', key, expiry(d[3]))
     end

@@ -303,3 +303,74 @@ func TestRL40_names_of_leases_are_bounded_and_collide_with_nothing(t *testing.T)
 		}
 	}
 }
+
+// A denial of any algorithm is repeated with the waits that Step would tell, until more is left than then.
+func TestRL61_denials_by_scripts_are_repeated_as_Step_judges_them(t *testing.T) {
+	t.Parallel()
+	for _, algorithm := range []ratelimit.Algorithm{ratelimit.SlidingWindow, ratelimit.SlidingLog, ratelimit.TokenBucket} {
+		b := newBar(t)
+		p := &ratelimit.Policy{Algorithm: algorithm, Limit: 5, Window: 10 * time.Second}
+		var state ratelimit.State
+		check := func(cost int64, asked bool) ratelimit.Decision {
+			t.Helper()
+			r := request(p, cost)
+			r.Now = b.clock()
+			var want ratelimit.Decision
+			state, want = ratelimit.Step(p, state, r.Now, cost)
+			got := b.want(r, want.Allowed, asked)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s at %v, cost %d (-want +got):\n%s", algorithm, r.Now, cost, diff)
+			}
+			return got
+		}
+		check(4, true)
+		denied := check(3, true)
+		for waited, step := time.Duration(0), 250*time.Millisecond; waited+step < min(denied.Next, 5*time.Second); waited += step {
+			b.pass(step)
+			check(3, false)
+		}
+		check(2, true) // Another cost waits for another time.
+		check(2, false)
+		b.pass(5 * time.Second)
+		check(3, true)
+	}
+}
+
+func TestRL61_places_in_flight_are_always_asked_for(t *testing.T) {
+	t.Parallel()
+	b := newBar(t)
+	p := &ratelimit.Policy{Algorithm: ratelimit.Concurrency, Limit: 1, Window: time.Minute}
+	r := request(p, 1)
+	r.Now, r.Lease = b.clock(), "a"
+	b.want(r, true, true)
+	r.Lease = "b"
+	b.want(r, false, true)
+	if err := b.Release(t.Context(), shared, p, "a"); err != nil {
+		t.Fatal(err)
+	}
+	b.want(r, true, true)
+}
+
+func TestRL52_a_full_server_is_told_by_scripts_too(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	policies := byScript(3, time.Minute)
+	for _, p := range policies {
+		d.hold(t, p, "a")
+	}
+	d.server.Do("CONFIG", "SET", "maxmemory", "1")
+	d.server.Do("CONFIG", "SET", "maxmemory-policy", "noeviction")
+	for tail, p := range policies {
+		r := ratelimit.Request{Key: shared, Policy: p, Cost: 1, Now: sharedAt, Lease: "b"}
+		if got, err := d.Take(t.Context(), r); got.Allowed || !errors.Is(err, ratelimit.ErrStoreFull) {
+			t.Errorf("%s: %+v, %v, want ErrStoreFull", tail, got, err)
+		}
+		d.server.Do("CONFIG", "SET", "maxmemory", "0")
+		r.Cost = 0
+		testkit.Eventually(t, "the breaker to close", func() bool { return d.Available() == nil })
+		if got, err := d.Take(t.Context(), r); err != nil || got.Remaining != 2 {
+			t.Errorf("%s: afterwards %+v, %v, want nothing of it counted", tail, got, err)
+		}
+		d.server.Do("CONFIG", "SET", "maxmemory", "1")
+	}
+}
