@@ -40,9 +40,9 @@ func (s *server) openShield() error {
 		name   string
 		limit  config.Limit
 	}{
-		{&made.engine, "engine", s.settings.EngineLimit},
-		{&made.management, "management", s.settings.ManagementLimit},
-		{&made.login, "login", s.settings.LoginLimit},
+		{&made.engine, "engine", s.settings.EngineLimit.By(s.settings.ShieldAlgorithm)},
+		{&made.management, "management", s.settings.ManagementLimit.By(s.settings.ShieldAlgorithm)},
+		{&made.login, "login", s.settings.LoginLimit.By(s.settings.ShieldAlgorithm)},
 	} {
 		if len(g.limit.Policies) == 0 {
 			continue

@@ -19,6 +19,7 @@ func (s *Settings) Check(origins map[string]Origin) []Fault {
 	c.tls(s)
 	c.redis(s)
 	c.limits(s)
+	c.algorithms(s)
 	return c.faults
 }
 
@@ -151,6 +152,19 @@ func (c *checker) limits(s *Settings) {
 	} {
 		if b.value < b.least {
 			c.add(b.name, fmt.Sprintf("write %d or more", b.least), "%d is too small to work with", b.value)
+		}
+	}
+}
+
+// algorithms finds limits that the default algorithm cannot keep, such as one with more requests than a log remembers.
+func (c *checker) algorithms(s *Settings) {
+	for _, l := range []struct {
+		name  string
+		limit Limit
+	}{{"engine-limit", s.EngineLimit}, {"management-limit", s.ManagementLimit}, {"login-limit", s.LoginLimit}} {
+		if err := serveable(l.limit.By(s.ShieldAlgorithm).Policies); err != nil {
+			c.add(l.name, "name another algorithm in the limit, such as algorithm=fixed_window",
+				"does not go with %s %s: %s", c.spell("shield-algorithm"), s.ShieldAlgorithm, ruleReason(err))
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mockbase/mockbase/ratelimit"
 )
@@ -63,6 +65,15 @@ func (l Limit) Named(place string) []ratelimit.Policy {
 	named := append([]ratelimit.Policy(nil), l.Policies...)
 	ratelimit.NameRules(named, place)
 	return named
+}
+
+// By returns the limit with the algorithm in the policies that name none.
+func (l Limit) By(algorithm Algorithm) Limit {
+	policies := slices.Clone(l.Policies)
+	for i := range policies {
+		policies[i].Algorithm = cmp.Or(policies[i].Algorithm, ratelimit.Algorithm(algorithm))
+	}
+	return Limit{Policies: policies}
 }
 
 // String writes the limit the way it is read.

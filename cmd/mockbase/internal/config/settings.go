@@ -59,6 +59,7 @@ type Limits struct {
 	EngineLimit              Limit         `name:"engine-limit" default:"120/60s" group:"limits" placeholder:"N/TIME" help:"Calls of mocks for each client address; \"disabled\" for no limit."`
 	ManagementLimit          Limit         `name:"management-limit" default:"60/60s" group:"limits" placeholder:"N/TIME" help:"Calls of the management API for each client address; \"disabled\" for no limit."`
 	LoginLimit               Limit         `name:"login-limit" default:"10/60s" group:"limits" placeholder:"N/TIME" help:"Attempts to sign in for each client address; \"disabled\" for no limit."`
+	ShieldAlgorithm          Algorithm     `name:"shield-algorithm" default:"fixed_window" group:"limits" placeholder:"NAME" help:"How limits count that name no algorithm of their own: fixed_window, sliding_window, sliding_log, token_bucket, leaky_bucket or gcra."`
 	LimitStoreFailure        StoreFailure  `name:"limit-store-failure" default:"open" group:"limits" placeholder:"MODE" help:"What follows when the limiter's store fails: open (every request passes), memory (count in this process) or closed (503). Sign-in counts in memory unless closed."`
 	ShieldKeyPrefix          string        `name:"shield-key-prefix" default:"ratelimit" group:"limits" placeholder:"TEXT" help:"First part of the limiter's keys in Redis."`
 	ShieldHeaders            []Dialect     `name:"shield-headers" default:"draft" group:"limits" placeholder:"DIALECT" help:"Fields that tell clients their limit: draft, split, x, x-github, x-delta or none."`

@@ -303,6 +303,15 @@ func (k *ShieldKey) UnmarshalText(text []byte) error {
 	return oneOf((*string)(k), text, "ip", "global")
 }
 
+// Algorithm is how a limit counts that names none itself (rule RL18). Concurrency is not among them: it bounds requests
+// at one time, which is another number than one for each window.
+type Algorithm string
+
+// UnmarshalText takes one of the six algorithms.
+func (a *Algorithm) UnmarshalText(text []byte) error {
+	return oneOf((*string)(a), text, "fixed_window", "sliding_window", "sliding_log", "token_bucket", "leaky_bucket", "gcra")
+}
+
 // LogMatches says which refusals of the shield are logged (rule RL93).
 type LogMatches string
 
