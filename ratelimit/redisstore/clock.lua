@@ -21,7 +21,7 @@ function laws.fw(key, check)
       if failure(answer) and not string.find(answer.err, 'overflow', 1, true) then
         return answer
       end
-      redis.call('PEXPIRE', key, text(check.window / 1000))
+      redis.call('PEXPIRE', key, text(math.max(check.window / 1000, least)))
     end
   end
   return d

@@ -61,7 +61,7 @@ func TestRL137_the_redis_store_keeps_the_contract_behind_sentinels(t *testing.T)
 // tagged returns the part of a store whose keys lie in one slot.
 func tagged(tb testing.TB, s *redisstore.Store, tag string) *redisstore.Tagged {
 	tb.Helper()
-	part, err := s.Tagged(tag)
+	part, err := s.Tagged(tag, 0)
 	if err != nil {
 		tb.Fatalf("tag keys: %v", err)
 	}

@@ -1,7 +1,8 @@
 -- What the scripts that judge checks share. A script is this part, the laws that it needs and an end.
 --
 -- KEYS[i]  the state of the i-th check
--- ARGV     six for each check: its law, limit, window, cost, instant and one more; an empty instant is the server's
+-- ARGV     seven for each check: its law, limit, window, cost, instant, one more, and the least life of its key; an
+--          empty instant is the server's, and all keys have the same least life
 --
 -- Instants and waits are ticks of a microsecond. All numbers are whole and below 2^53, where doubles are exact. A law
 -- takes a key and the numbers of a check and returns a decision, or nothing and an error reply. A decision is {1 if
@@ -38,9 +39,11 @@ local function floor(instant, window)
   return instant - rest
 end
 
--- The milliseconds after which a key with this life ends.
+local least = math.ceil(tonumber(ARGV[7]) / 1000)
+
+-- The milliseconds after which a key ends whose state matters for so many ticks: a second later, or more.
 local function expiry(life)
-  return text(math.ceil(math.max(0, life) / 1000) + 1000)
+  return text(math.max(math.ceil(life / 1000) + 1000, least, 1000))
 end
 
 -- An error reply, if the answer of a command is one.
@@ -64,7 +67,7 @@ end
 
 -- Judges the i-th check, at another cost if one is given.
 local function judge(i, cost)
-  local base = 6 * (i - 1)
+  local base = 7 * (i - 1)
   return laws[ARGV[base + 1]](KEYS[i], {
     limit = tonumber(ARGV[base + 2]),
     window = tonumber(ARGV[base + 3]),

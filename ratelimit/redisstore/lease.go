@@ -25,7 +25,7 @@ func validate(r *ratelimit.Request) error {
 // Release gives back the place that a lease holds, in one round trip (rule RL40). Other policies hold no leases.
 func (s *Store) Release(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy, lease string) error {
 	r := ratelimit.Request{Key: k, Policy: p, Lease: lease}
-	_, err := s.manage(ctx, s.prefix, &r, s.target.scripts.release)
+	_, err := s.manage(ctx, s.space(), &r, s.target.scripts.release)
 	return err
 }
 
@@ -37,11 +37,11 @@ func (s *Store) Renew(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy,
 // RenewAt is Renew at an instant.
 func (s *Store) RenewAt(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy, lease string, now time.Time) (bool, error) {
 	r := ratelimit.Request{Key: k, Policy: p, Lease: lease, Now: now}
-	return s.manage(ctx, s.prefix, &r, s.target.scripts.renew)
+	return s.manage(ctx, s.space(), &r, s.target.scripts.renew)
 }
 
 // manage runs a script about a lease, and says whether it did anything.
-func (s *Store) manage(ctx context.Context, prefix string, r *ratelimit.Request, script *redis.Script) (bool, error) {
+func (s *Store) manage(ctx context.Context, in space, r *ratelimit.Request, script *redis.Script) (bool, error) {
 	if _, _, err := ratelimit.Settle(r.Policy, 0); err != nil {
 		return false, err //nolint:wrapcheck // Settle says what is wrong.
 	}
@@ -52,7 +52,7 @@ func (s *Store) manage(ctx context.Context, prefix string, r *ratelimit.Request,
 		return false, nil
 	}
 	law, _ := s.target.scripts.law(r.Policy)
-	q := question{key: s.key(prefix, r.Key, r.Policy, r.Now), script: script, args: appendArgs(nil, law, r)}
+	q := question{key: s.key(in, r.Key, r.Policy, r.Now), script: script, args: appendArgs(nil, in, law, r)}
 	numbers, err := s.put(ctx, &q)
 	return err == nil && numbers[0] == 1, err
 }

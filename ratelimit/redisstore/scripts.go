@@ -18,7 +18,7 @@ const (
 	foreignReply = "FOREIGN"
 	// perDecision is how many numbers a script returns for each check, and perCheck how many arguments it is given.
 	perDecision = 6
-	perCheck    = 6
+	perCheck    = 7
 )
 
 //go:embed *.lua
@@ -95,18 +95,18 @@ func (s *scripts) law(p *ratelimit.Policy) (string, *redis.Script) {
 
 // pose makes the question of a check. A window on the clock is a counter that grows. All others are read, judged and
 // written by one script; the server's clock decides where the check gives no instant (rule RL56).
-func (s *Store) pose(q *question, r *ratelimit.Request) {
+func (s *Store) pose(q *question, in space, r *ratelimit.Request) {
 	law, judge := s.target.scripts.law(r.Policy)
 	if judge == nil {
-		q.cost, q.window = r.Cost, r.Policy.Window
+		q.cost, q.window = r.Cost, max(r.Policy.Window, in.life)
 		return
 	}
 	q.script, q.each = judge, perDecision
-	q.args = appendArgs(make([]any, 0, perCheck), law, r)
+	q.args = appendArgs(make([]any, 0, perCheck), in, law, r)
 }
 
 // appendArgs appends what a script must know of a check.
-func appendArgs(args []any, law string, r *ratelimit.Request) []any {
+func appendArgs(args []any, in space, law string, r *ratelimit.Request) []any {
 	limit, window, more := r.Policy.Limit, r.Policy.Window.Microseconds(), ""
 	switch law {
 	case "me":
@@ -121,7 +121,7 @@ func appendArgs(args []any, law string, r *ratelimit.Request) []any {
 	if !r.Now.IsZero() {
 		now = strconv.FormatInt(exactTicks(r.Now), 10)
 	}
-	return append(args, law, limit, window, r.Cost, now, more)
+	return append(args, law, limit, window, r.Cost, now, more, in.life.Microseconds())
 }
 
 // decision puts the answer to a check into the words of a decision.

@@ -133,11 +133,11 @@ func (o *Options) complete() error {
 // time share (rule RL53), or none for a key that is known to be exhausted (rule RL61). Errors that are no misuse are
 // *[Error].
 func (s *Store) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decision, error) {
-	return s.takeUnder(ctx, s.prefix, r)
+	return s.takeUnder(ctx, s.space(), r)
 }
 
-// takeUnder is Take for the keys that begin with the prefix.
-func (s *Store) takeUnder(ctx context.Context, prefix string, r ratelimit.Request) (ratelimit.Decision, error) {
+// takeUnder is Take for the keys of a space.
+func (s *Store) takeUnder(ctx context.Context, in space, r ratelimit.Request) (ratelimit.Decision, error) {
 	d, settled, err := ratelimit.Settle(r.Policy, r.Cost)
 	if settled || err != nil {
 		return d, err //nolint:wrapcheck // Settle says what is wrong.
@@ -155,12 +155,13 @@ func (s *Store) takeUnder(ctx context.Context, prefix string, r ratelimit.Reques
 	if onClock(r.Policy) {
 		r.Now = now
 	}
-	return s.take(ctx, s.key(prefix, r.Key, r.Policy, now), &r, now)
+	return s.take(ctx, in, &r, now)
 }
 
 // take judges a check at an instant, which the request itself need not give.
-func (s *Store) take(ctx context.Context, key string, r *ratelimit.Request, now time.Time) (ratelimit.Decision, error) {
+func (s *Store) take(ctx context.Context, in space, r *ratelimit.Request, now time.Time) (ratelimit.Decision, error) {
 	deadline := time.Now().Add(s.target.budget)
+	key := s.key(in, r.Key, r.Policy, now)
 	p, err := s.admit(ctx, key, deadline)
 	if err != nil {
 		return ratelimit.Decision{}, err
@@ -171,7 +172,7 @@ func (s *Store) take(ctx context.Context, key string, r *ratelimit.Request, now 
 	era := s.denials.era()
 	ride := s.rides.Get().(*ride) //nolint:errcheck,forcetypeassert // The pool holds nothing else.
 	ride.pass, ride.question, ride.deadline = p, question{key: key}, deadline
-	s.pose(&ride.question, r)
+	s.pose(&ride.question, in, r)
 	defer s.rest(ride)
 	if err := s.travel(ctx, ride); err != nil {
 		return ratelimit.Decision{}, err
@@ -194,10 +195,10 @@ func (s *Store) repeat(sh *shard, key string, r *ratelimit.Request, now time.Tim
 // Reset forgets the state of the key under the policy. Of windows on the clock it forgets the present one, by the store's
 // clock, and its neighbours, so that replicas whose clocks differ forget the same.
 func (s *Store) Reset(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy) error {
-	return s.resetUnder(ctx, s.prefix, k, p)
+	return s.resetUnder(ctx, s.space(), k, p)
 }
 
-func (s *Store) resetUnder(ctx context.Context, prefix string, k ratelimit.Key, p *ratelimit.Policy) error {
+func (s *Store) resetUnder(ctx context.Context, in space, k ratelimit.Key, p *ratelimit.Policy) error {
 	if _, _, err := ratelimit.Settle(p, 0); err != nil {
 		return err //nolint:wrapcheck // Settle says what is wrong.
 	}
@@ -214,7 +215,7 @@ func (s *Store) resetUnder(ctx context.Context, prefix string, k ratelimit.Key, 
 	}
 	keys := make([]string, 0, len(instants))
 	for _, at := range instants {
-		keys = append(keys, s.key(prefix, k, p, at))
+		keys = append(keys, s.key(in, k, p, at))
 	}
 	// Afterwards, because until then Redis may still give the denials that are to be forgotten.
 	defer s.denials.forget(keys)
@@ -260,9 +261,9 @@ func (s *Store) Close() error {
 var errClosed = errors.New("the store is closed")
 
 // key returns the key as it is written to Redis, built in one piece: prefix:namespace:identifier:tail.
-func (*Store) key(prefix string, k ratelimit.Key, p *ratelimit.Policy, now time.Time) string {
+func (*Store) key(in space, k ratelimit.Key, p *ratelimit.Policy, now time.Time) string {
 	var room [192]byte
-	text := append(room[:0], prefix...)
+	text := append(room[:0], in.prefix...)
 	text = append(append(text, ':'), k.Namespace...)
 	text = append(append(text, ':'), ratelimit.KeyIdentifier(k.Identifier)...)
 	return string(ratelimit.AppendKeyTail(append(text, ':'), p, now))

@@ -12,9 +12,18 @@ import (
 // charged together there (rules RL59, RL121). It shares everything but the names of its keys with its store, and is as
 // safe for concurrent use.
 type Tagged struct {
-	store  *Store
-	prefix string
+	store *Store
+	in    space
 }
+
+// space is where keys lie: what they begin with, and how long they live at least.
+type space struct {
+	prefix string
+	life   time.Duration
+}
+
+// space is that of the store's own keys.
+func (s *Store) space() space { return space{prefix: s.prefix} }
 
 var _ interface {
 	ratelimit.SessionStore
@@ -23,33 +32,38 @@ var _ interface {
 } = (*Tagged)(nil)
 
 // Tagged returns the part of the store whose keys begin with prefix:{tag}. The tag, such as the ids of a project and a
-// session, matches [A-Za-z0-9._~:/-]{1,128} and does not begin with h_; another one is ErrConfig.
-func (s *Store) Tagged(tag string) (*Tagged, error) {
+// session, matches [A-Za-z0-9._~:/-]{1,128} and does not begin with h_; another one is ErrConfig. After each write a key
+// lives for the given time at least: a session with a clock of its own, in whose time keys would end too early, gives the
+// rest of its life (rules RL60, RL126). 0 is as long as the state matters. It is 0 to [ratelimit.MaxWindow].
+func (s *Store) Tagged(tag string, life time.Duration) (*Tagged, error) {
+	if life < 0 || life > ratelimit.MaxWindow {
+		return nil, fmt.Errorf("tag keys: life %s is not in 0…%s: %w", life, ratelimit.MaxWindow, ratelimit.ErrConfig)
+	}
 	if ratelimit.KeyIdentifier(tag) != tag {
 		return nil, fmt.Errorf("tag keys: %q does not match [A-Za-z0-9._~:/-]{1,128}: %w", tag, ratelimit.ErrConfig)
 	}
-	return &Tagged{store: s, prefix: s.prefix + ":{" + tag + "}"}, nil
+	return &Tagged{store: s, in: space{prefix: s.prefix + ":{" + tag + "}", life: life}}, nil
 }
 
 // Take is [Store.Take].
 func (t *Tagged) Take(ctx context.Context, r ratelimit.Request) (ratelimit.Decision, error) {
-	return t.store.takeUnder(ctx, t.prefix, r)
+	return t.store.takeUnder(ctx, t.in, r)
 }
 
 // TakeInOrder is [Store.TakeInOrder].
 func (t *Tagged) TakeInOrder(ctx context.Context, requests []ratelimit.Request, decisions []ratelimit.Decision) (int, error) {
-	return t.store.takeInOrder(ctx, t.prefix, requests, decisions)
+	return t.store.takeInOrder(ctx, t.in, requests, decisions)
 }
 
 // TakeAll is [Store.TakeAll], in a cluster too.
 func (t *Tagged) TakeAll(ctx context.Context, requests []ratelimit.Request, decisions []ratelimit.Decision) error {
-	return t.store.takeAll(ctx, t.prefix, requests, decisions)
+	return t.store.takeAll(ctx, t.in, requests, decisions)
 }
 
 // Release is [Store.Release].
 func (t *Tagged) Release(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy, lease string) error {
 	r := ratelimit.Request{Key: k, Policy: p, Lease: lease}
-	_, err := t.store.manage(ctx, t.prefix, &r, t.store.target.scripts.release)
+	_, err := t.store.manage(ctx, t.in, &r, t.store.target.scripts.release)
 	return err
 }
 
@@ -61,10 +75,10 @@ func (t *Tagged) Renew(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy
 // RenewAt is [Store.RenewAt].
 func (t *Tagged) RenewAt(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy, lease string, now time.Time) (bool, error) {
 	r := ratelimit.Request{Key: k, Policy: p, Lease: lease, Now: now}
-	return t.store.manage(ctx, t.prefix, &r, t.store.target.scripts.renew)
+	return t.store.manage(ctx, t.in, &r, t.store.target.scripts.renew)
 }
 
 // Reset is [Store.Reset].
 func (t *Tagged) Reset(ctx context.Context, k ratelimit.Key, p *ratelimit.Policy) error {
-	return t.store.resetUnder(ctx, t.prefix, k, p)
+	return t.store.resetUnder(ctx, t.in, k, p)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -216,8 +217,51 @@ func TestRL121_tagged_keys_are_written_as_published(t *testing.T) {
 		t.Errorf("%d left without the tag, want it untouched", got)
 	}
 	for _, bad := range []string{"", "a b", "{a}", "h_a"} {
-		if _, err := d.Tagged(bad); !errors.Is(err, ratelimit.ErrConfig) {
+		if _, err := d.Tagged(bad, 0); !errors.Is(err, ratelimit.ErrConfig) {
 			t.Errorf("tag %q: %v, want ErrConfig", bad, err)
+		}
+	}
+}
+
+func TestRL60_RL126_keys_of_a_session_live_as_long_as_it(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	session, err := d.Tagged("shop/session", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := everyKind(9)
+	for round := range 3 { // Alone, in order, and together.
+		d.server.Do("FLUSHALL")
+		switch round {
+		case 0:
+			for _, r := range requests {
+				if _, err := session.Take(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		case 1:
+			if _, err := session.TakeInOrder(t.Context(), requests, make([]ratelimit.Decision, len(requests))); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			if err := session.TakeAll(t.Context(), requests, make([]ratelimit.Decision, len(requests))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keys := strings.Fields(d.server.Do("KEYS", "ratelimit:{shop/session}:*"))
+		if len(keys) != len(requests) {
+			t.Errorf("keys = %q, want %d", keys, len(requests))
+		}
+		for _, key := range keys {
+			if got := d.server.Do("TTL", key); got != "3600" && got != "3599" {
+				t.Errorf("round %d: TTL of %s = %s, want the hour of the session", round, key, got)
+			}
+		}
+	}
+	for _, bad := range []time.Duration{-1, ratelimit.MaxWindow + 1} {
+		if _, err := d.Tagged("shop/session", bad); !errors.Is(err, ratelimit.ErrConfig) {
+			t.Errorf("a life of %s: %v, want ErrConfig", bad, err)
 		}
 	}
 }
