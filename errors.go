@@ -46,6 +46,7 @@ const (
 	CodeConfirmationRequired Code = "confirmation-required"
 	CodeWeakPassword         Code = "weak-password"
 	CodeRateLimited          Code = "rate-limited"
+	CodeLoginBanned          Code = "login-banned"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
 	CodeBusy                 Code = "busy"

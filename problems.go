@@ -225,6 +225,11 @@ func stateProblems() []ProblemPage {
 			"You have used up a limit of this server, or of the mock you called: Mockbase-Limited-By tells which.",
 			"Wait for as many seconds as Retry-After says.",
 		},
+		{
+			CodeLoginBanned, http.StatusTooManyRequests, "Too many failed sign-ins",
+			"Too many passwords or codes from your address were wrong. Until the ban ends no sign-in is looked at, not even one with the right password.",
+			"Wait for as many seconds as Retry-After says. An operator sets how many failures ban for how long in MOCKBASE_LOGIN_BAN.",
+		},
 	}
 }
 

@@ -241,7 +241,7 @@ func (a *reply) problem() problem {
 	if p.RequestID != a.header.Get("X-Request-Id") || p.Instance != p.RequestID {
 		a.t.Errorf("request id %q, instance %q, header %q", p.RequestID, p.Instance, a.header.Get("X-Request-Id"))
 	}
-	if p.Type != "/docs/problems/"+string(p.Code) && p.Code != mockbase.CodeRateLimited && p.Code != mockbase.CodeUnavailable {
+	if p.Type != "/docs/problems/"+string(p.Code) && p.Code != mockbase.CodeRateLimited && p.Code != mockbase.CodeLoginBanned && p.Code != mockbase.CodeUnavailable {
 		a.t.Errorf("type %q of code %q", p.Type, p.Code)
 	}
 	return p

@@ -41,7 +41,7 @@ func RequestID(ctx context.Context) string {
 
 // frame gives every answer its headers and every request its id, and then lets requests below /api/v1 pass the shield.
 func (s *Server) frame(shield func(http.Handler) http.Handler) http.Handler {
-	var router http.Handler = http.HandlerFunc(s.route)
+	router := s.banned(http.HandlerFunc(s.route))
 	counted := router
 	if shield != nil {
 		counted = behind(shield, nil, router)

@@ -20,6 +20,11 @@ func (s *Server) checkPlace(c *call) error {
 	if c.route != nil && (c.route.path == "/healthz" || c.route.path == "/readyz") {
 		return nil
 	}
+	return s.refusePlace(r)
+}
+
+// refusePlace is checkPlace without regard to the route.
+func (s *Server) refusePlace(r *http.Request) error {
 	if len(s.AllowedHosts) > 0 && !s.knownHost(r.Host) {
 		return &mockbase.Error{
 			Code: mockbase.CodeHostRefused, Message: "this server is not known as " + shown(r.Host),

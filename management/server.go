@@ -91,6 +91,9 @@ type Options struct {
 	// Shield is put before everything below /api/v1, LoginShield in addition before what takes a secret from a person
 	// (rules M-16 and M-37); nil is none.
 	Shield, LoginShield func(http.Handler) http.Handler
+	// LoginBan is put before what takes a secret from a person, where it sees the status of each answer: of those who
+	// guess it lets nothing through (rule M-37). It finds the account that is signed in to by [SignInAccount]; nil is none.
+	LoginBan func(http.Handler) http.Handler
 	// Warnings are those that a mock has among the others of its project; nil is none.
 	Warnings func(*mockbase.Snapshot, *mockbase.Mock) []mockbase.FieldError
 	// ClientAddress tells who sent a request; nil is the peer.

@@ -24,6 +24,11 @@ type shieldKey struct{}
 // RL114). The fields in drop never leave: of two shields around one handler only the outer one announces itself, as
 // every answer names the policy management (rule M-16).
 func behind(shield func(http.Handler) http.Handler, drop []string, next http.Handler) http.Handler {
+	return refusedAs(mockbase.CodeRateLimited, shield, drop, next)
+}
+
+// refusedAs is behind with the code of the shield's 429.
+func refusedAs(code mockbase.Code, shield func(http.Handler) http.Handler, drop []string, next http.Handler) http.Handler {
 	guarded := shield(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if held, ok := r.Context().Value(shieldKey{}).(*shieldWriter); ok {
 			held.passed = true
@@ -31,7 +36,7 @@ func behind(shield func(http.Handler) http.Handler, drop []string, next http.Han
 		next.ServeHTTP(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		held := &shieldWriter{ResponseWriter: w, drop: drop}
+		held := &shieldWriter{ResponseWriter: w, drop: drop, code: code}
 		guarded.ServeHTTP(held, r.WithContext(context.WithValue(r.Context(), shieldKey{}, held)))
 		held.refuse(r)
 	})
@@ -43,6 +48,7 @@ type shieldWriter struct {
 	http.ResponseWriter
 
 	drop   []string
+	code   mockbase.Code
 	passed bool
 	status int
 	body   bytes.Buffer
@@ -80,7 +86,7 @@ func (w *shieldWriter) refuse(r *http.Request) {
 	}
 	body, h := w.body.Bytes(), w.Header()
 	if h.Get("Content-Type") == problemType && len(body) > 0 {
-		code := mockbase.CodeRateLimited
+		code := w.code
 		if w.status == http.StatusServiceUnavailable {
 			code = mockbase.CodeUnavailable
 		}

@@ -61,6 +61,9 @@ func (s *server) newManagement() (http.Handler, error) {
 	if s.shield.login != nil {
 		o.LoginShield = s.shield.login.Middleware
 	}
+	if s.shield.bans != nil {
+		o.LoginBan = s.shield.bans.Middleware
+	}
 	if !s.settings.NoUI {
 		page, err := web.New(web.Options{
 			InstanceName: s.settings.InstanceName, Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), Facts: s.pageFacts,

@@ -20,6 +20,8 @@ type shield struct {
 	addresses                 *httplimit.Addresses
 	engine, management, login *httplimit.Guard
 	limiters                  []*ratelimit.Limiter
+	// bans is nil where failed sign-ins ban nobody.
+	bans *httplimit.Layers
 	// where names the store for people.
 	where string
 }
@@ -53,7 +55,7 @@ func (s *server) openShield() error {
 		}
 		*g.target = guard
 	}
-	return nil
+	return s.openBans()
 }
 
 func (s *server) newAddresses() *httplimit.Addresses {
@@ -210,5 +212,9 @@ func (s *server) limitTexts() []string {
 	if !s.settings.ShieldEnabled {
 		return []string{"switched off"}
 	}
-	return []string{limitText("engine", s.settings.EngineLimit), limitText("management", s.settings.ManagementLimit)}
+	texts := []string{limitText("engine", s.settings.EngineLimit), limitText("management", s.settings.ManagementLimit)}
+	if len(s.settings.LoginBan.Rules) == 0 {
+		texts = append(texts, "bans of sign-in disabled")
+	}
+	return texts
 }

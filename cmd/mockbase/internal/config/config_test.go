@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/ratelimit/guard"
 )
 
 // reading is the outcome of a command line, an environment and a file together.
@@ -204,6 +205,14 @@ func TestC6_values_are_read_the_way_people_write_them(t *testing.T) {
 		{variable: "MOCKBASE_SHIELD_ALGORITHM=sliding_log", text: func(s *config.Settings) any { return s.EngineLimit.By(s.ShieldAlgorithm) }, want: "120/1m algorithm=sliding_log"},
 		{variable: "MOCKBASE_SHIELD_ALGORITHM=gcar", fault: `did you mean "gcra"?`},
 		{variable: "MOCKBASE_SHIELD_ALGORITHM=concurrency", fault: "write fixed_window, sliding_window, sliding_log"},
+		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h", text: func(s *config.Settings) any { return s.LoginBan }, want: "3/1m ban=1h"},
+		{variable: "MOCKBASE_LOGIN_BAN=", text: func(s *config.Settings) any { return s.LoginBan }, want: guard.SignInBans},
+		{variable: "MOCKBASE_LOGIN_BAN=disabled", text: func(s *config.Settings) any { return s.LoginBan }, want: "disabled"},
+		{variable: "MOCKBASE_LOGIN_BAN=3/1m", fault: `is no list of bans: at byte 0: want a rule with a ban`},
+		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h key=account", fault: "lock nobody else out"},
+		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h key=global", fault: "lock nobody else out"},
+		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h key=ip+header:X-A", fault: "lock nobody else out"},
+		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h name=a,4/1m ban=1h name=a", fault: `two bans are named "a"`},
 		{variable: "MOCKBASE_LIMIT_STORE_FAILURE=close", fault: `did you mean "closed"?`},
 		{variable: "MOCKBASE_SHIELD_HEADERS=draft,split", fault: "in two ways"},
 		{variable: "MOCKBASE_SHIELD_HEADERS=x,none", fault: "stands alone"},

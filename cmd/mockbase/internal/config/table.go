@@ -97,7 +97,7 @@ func NotServed(name string) bool {
 		"shield-tier-global", "shield-dry-run", "shield-safelist",
 		"shield-blocklist", "shield-hash-addresses", "proxy-protocol",
 		"identity-secret", "identity-secret-file", "fingerprint-level", "fingerprint-parts", "ja3-header", "circuit-mode",
-		"circuit-threshold", "circuit-recovery", "circuit-global-limit", "login-ban", "adaptive", "adaptive-min",
+		"circuit-threshold", "circuit-recovery", "circuit-global-limit", "adaptive", "adaptive-min",
 		"server", "url", "mock-url", "token", "token-file", "context", "timeout":
 		return true
 	}
