@@ -102,6 +102,11 @@ func noSuchProject() error {
 
 // permit compares the caller's role with the one that the route asks for (rule M-50).
 func permit(c *call) error {
+	if c.route.access == accessAdmin && !c.caller.admin() {
+		return &mockbase.Error{
+			Code: mockbase.CodeForbidden, Message: "this needs an administrator of the server", Hint: "ask an administrator",
+		}
+	}
 	need := c.route.access.role()
 	if c.project == nil || rank(c.role) >= rank(need) {
 		return nil

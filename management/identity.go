@@ -10,10 +10,11 @@ import (
 // M-30). Cookies are no credential here: refresh and logout read theirs themselves.
 func (s *Server) identify(c *call) error {
 	sent := c.Request().Header.Values("Authorization")
-	if len(sent) == 0 || !isAPI(c.Request()) {
-		if c.route.access == accessAnyone || c.route.access == accessCookie {
-			return nil
-		}
+	free := c.route.access == accessAnyone || c.route.access == accessCookie
+	if free && (len(sent) == 0 || !isAPI(c.Request())) {
+		return nil
+	}
+	if len(sent) == 0 {
 		return &mockbase.Error{
 			Code: mockbase.CodeUnauthenticated, Message: "this address needs a credential", Hint: "send Authorization: Bearer with an access token",
 		}

@@ -1,6 +1,7 @@
 package management
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/mockbase/mockbase"
@@ -49,6 +50,16 @@ func (s *Server) ready(c *call) error {
 		Status ReadyState        `json:"status"`
 		Checks map[string]string `json:"checks"`
 	}{now.Status, now.Checks})
+}
+
+// metrics answers the figures of the server (M-243).
+func (s *Server) metrics(c *call) error {
+	text, err := s.Metrics()
+	if err != nil {
+		return fmt.Errorf("gather metrics: %w", err)
+	}
+	c.bytes(http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", text)
+	return nil
 }
 
 // version names the binary (M-244).

@@ -2,6 +2,7 @@ package management_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
@@ -39,6 +40,64 @@ func TestM242_readiness_says_what_fails(t *testing.T) {
 	}
 	now = management.Readiness{Status: management.NotReady}
 	w.send(call{method: http.MethodGet, path: "/readyz"}).want(http.StatusServiceUnavailable)
+}
+
+// M-243: metrics are read by an administrator of the instance, by everybody, or by nobody.
+func TestM243_metrics_are_for_whom_the_options_say(t *testing.T) {
+	t.Parallel()
+	public := func(o *management.Options) { o.PublicMetrics = true }
+	disabled := func(o *management.Options) { o.Metrics, o.PublicMetrics = nil, true }
+	for _, test := range []struct {
+		name   string
+		change func(*management.Options)
+		caller string
+		bearer string
+		status int
+		code   mockbase.Code
+	}{
+		{name: "token, nobody", caller: guest, status: 401, code: mockbase.CodeUnauthenticated},
+		{name: "token, rubbish", bearer: "rubbish", status: 401, code: mockbase.CodeUnauthenticated},
+		{name: "token, member", caller: member, status: 403, code: mockbase.CodeForbidden},
+		{name: "token, owner of a project", caller: owner, status: 403, code: mockbase.CodeForbidden},
+		{name: "token, administrator", caller: admin, status: 200},
+		{name: "public, nobody", change: public, caller: guest, status: 200},
+		{name: "public, member", change: public, caller: member, status: 200},
+		{name: "public, rubbish", change: public, bearer: "rubbish", status: 200},
+		{name: "disabled, nobody", change: disabled, caller: guest, status: 404, code: mockbase.CodeNotFound},
+		{name: "disabled, administrator", change: disabled, caller: admin, status: 404, code: mockbase.CodeNotFound},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(o *management.Options) {
+				if test.change != nil {
+					test.change(o)
+				}
+			})
+			for _, method := range []string{http.MethodGet, http.MethodHead} {
+				got := w.send(call{method: method, path: "/metrics", as: test.caller, bearer: test.bearer})
+				if got.status != test.status {
+					t.Errorf("%s: status %d, want %d: %s", method, got.status, test.status, got.body)
+				}
+				if method == http.MethodGet && test.code != "" && got.problem().Code != test.code {
+					t.Errorf("code %s, want %s", got.problem().Code, test.code)
+				}
+			}
+		})
+	}
+}
+
+func TestM243_metrics_are_plain_text(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	scraper := "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.4,*/*;q=0.2"
+	got := w.send(call{method: http.MethodGet, path: "/metrics", as: admin, header: map[string]string{"Accept": scraper}}).want(http.StatusOK)
+	if kind := got.header.Get("Content-Type"); kind != "text/plain; version=0.0.4; charset=utf-8" || string(got.body) != "up 1\n" {
+		t.Errorf("%s: %s", kind, got.body)
+	}
+	broken := newWorld(t, func(o *management.Options) {
+		o.Metrics = func() ([]byte, error) { return nil, errors.New("two of one name") }
+	})
+	broken.send(call{method: http.MethodGet, path: "/metrics", as: admin}).want(http.StatusInternalServerError, mockbase.CodeInternal)
 }
 
 func TestM244_the_binary_names_itself(t *testing.T) {
@@ -115,7 +174,7 @@ func TestM249_pages_are_the_web_handlers(t *testing.T) {
 			t.Errorf("%s: %s", path, got.body)
 		}
 	}
-	for _, path := range []string{"/nope", "/api", "/api/v2/projects", "/docs/nope", "/m", "/m/shop", "/healthz/x", "/metrics", "/.well-known/nope", "/version/x", "/schemas"} {
+	for _, path := range []string{"/nope", "/api", "/api/v2/projects", "/docs/nope", "/m", "/m/shop", "/healthz/x", "/metrics/x", "/.well-known/nope", "/version/x", "/schemas"} {
 		w.send(call{method: http.MethodGet, path: path}).want(http.StatusNotFound, mockbase.CodeNotFound)
 	}
 	if got := w.send(call{method: http.MethodPost, path: "/"}).want(http.StatusMethodNotAllowed); got.header.Get("Allow") != "GET, HEAD" {

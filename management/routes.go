@@ -29,6 +29,8 @@ const (
 	accessViewer access = "viewer"
 	accessEditor access = "editor"
 	accessOwner  access = "owner"
+	// accessAdmin needs an administrator of the instance.
+	accessAdmin access = "admin"
 )
 
 // route is one line of the table.
@@ -71,7 +73,25 @@ const (
 	typeYAML   = "application/yaml"
 	typeHTML   = "text/html"
 	typeSchema = "application/schema+json"
+	typeText   = "text/plain"
 )
+
+// metricsPath is where metrics are read, by whom the options say.
+const metricsPath = "/metrics"
+
+// table is the routes as the options have them: metrics are there when somebody gathers them, and free to anyone when
+// they are public (M-243).
+func (s *Server) table() []route {
+	table := routes()
+	at := slices.IndexFunc(table, func(rt route) bool { return rt.path == metricsPath })
+	switch {
+	case s.Metrics == nil:
+		return slices.Delete(table, at, at+1)
+	case s.PublicMetrics:
+		table[at].access = accessAnyone
+	}
+	return table
+}
 
 // routes is every route there is. Nothing else can be reached, save what Options.Web answers.
 func routes() []route {
@@ -120,6 +140,7 @@ func rootRoutes() []route {
 	return []route{
 		{id: "M-241", method: http.MethodGet, path: "/healthz", access: accessAnyone, operation: "getHealth", handle: (*Server).health},
 		{id: "M-242", method: http.MethodGet, path: "/readyz", access: accessAnyone, operation: "getReadiness", handle: (*Server).ready},
+		{id: "M-243", method: http.MethodGet, path: metricsPath, access: accessAdmin, operation: "getMetrics", handle: (*Server).metrics, offers: []string{typeText}},
 		{id: "M-244", method: http.MethodGet, path: "/version", access: accessAnyone, operation: "getVersion", handle: (*Server).version},
 		{id: "M-245", method: http.MethodGet, path: "/api/openapi.json", access: accessAnyone, operation: "getOpenAPIJSON", handle: (*Server).openAPIJSON},
 		{id: "M-245", method: http.MethodGet, path: "/api/openapi.yaml", access: accessAnyone, operation: "getOpenAPIYAML", handle: (*Server).openAPIYAML, offers: []string{typeYAML}},
@@ -176,7 +197,7 @@ func leadsOn(methods map[string][]string, path string) bool {
 
 func (a access) known() bool {
 	switch a {
-	case accessAnyone, accessCookie, accessUser, accessViewer, accessEditor, accessOwner:
+	case accessAnyone, accessCookie, accessUser, accessViewer, accessEditor, accessOwner, accessAdmin:
 		return true
 	}
 	return false

@@ -102,6 +102,10 @@ type Options struct {
 	Web http.Handler
 	// Readiness is asked by /readyz; nil is always ready.
 	Readiness func(context.Context) Readiness
+	// Metrics returns what /metrics answers, in the text format of Prometheus, version 0.0.4; nil is 404. An administrator
+	// gets it, and everybody where PublicMetrics is set (M-243).
+	Metrics       func() ([]byte, error)
+	PublicMetrics bool
 	// AllowedHosts are the host names that requests may be sent to, beside loopback names and the one of PublicURL.
 	// Empty switches the check off: give the loopback names on a listener that only they reach (rule M-17).
 	AllowedHosts []string
@@ -159,7 +163,7 @@ func New(o Options) (*Server, error) {
 	s.echo = newEcho()
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Use(s.recovered, s.pages)
-	if err := s.register(routes()); err != nil {
+	if err := s.register(s.table()); err != nil {
 		return nil, fmt.Errorf("make management server: %w", err)
 	}
 	s.handler = s.frame(o.Shield)

@@ -40,11 +40,16 @@ func (p recordedPlane) Withdraw(projectID string) {
 
 // newManagement makes everything that is not a mock.
 func (s *server) newManagement() (http.Handler, error) {
+	metrics, err := s.newMetrics()
+	if err != nil {
+		return nil, err
+	}
 	o := management.Options{
 		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Keys: s.keys, Warnings: s.engine.Warnings,
 		ClientAddress: s.shield.addresses.Client, Readiness: s.ready,
 		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(),
 		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),
+		Metrics: metrics, PublicMetrics: s.settings.Metrics == "public",
 		Instance: management.Instance{Name: s.settings.InstanceName},
 		Build:    management.BuildInfo{Version: version, Commit: commit, BuiltAt: builtAt},
 		Clock:    s.clock, Logger: s.log.Logger,

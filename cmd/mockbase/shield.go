@@ -22,6 +22,9 @@ type shield struct {
 	limiters                  []*ratelimit.Limiter
 	// bans is nil where failed sign-ins ban nobody.
 	bans *httplimit.Layers
+	// redis is nil where the counts are not in Redis; memories are the stores in this process, those that stand in too.
+	redis    *redisstore.Store
+	memories []*memstore.Store
 	// where names the store for people.
 	where string
 }
@@ -94,7 +97,7 @@ func (s *server) openLimitStore(made *shield) (ratelimit.Store, error) {
 			fix: "write redis://[user:password@]host[:port][/db], rediss://… for TLS, or host:port",
 		}
 	}
-	made.where = "counted in Redis at " + place.String()
+	made.redis, made.where = store, "counted in Redis at "+place.String()
 	s.ends = append(s.ends, store.Close)
 	s.greet(store, place.String())
 	return store, nil
@@ -148,7 +151,12 @@ func (s *server) greet(store *redisstore.Store, place string) {
 }
 
 func (s *server) newMemory() (*memstore.Store, error) {
-	return memstore.New(memstore.Options{MaxKeys: int(s.settings.ShieldMaxKeys), MaxBytes: int64(s.settings.ShieldMaxBytes), Clock: s.clock})
+	made, err := memstore.New(memstore.Options{MaxKeys: int(s.settings.ShieldMaxKeys), MaxBytes: int64(s.settings.ShieldMaxBytes), Clock: s.clock})
+	if err != nil {
+		return nil, err
+	}
+	s.shield.memories = append(s.shield.memories, made)
+	return made, nil
 }
 
 // newGuard makes a guard with a limiter of its own. Sign-in never fails open (rule M-37).

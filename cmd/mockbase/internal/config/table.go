@@ -93,7 +93,7 @@ func keyName(name string) string {
 func NotServed(name string) bool {
 	switch name {
 	case "listen-project", "project-host", "base-path", "tls-self-signed", "allow-upstream", "files-root",
-		"instance-color", "metrics", "shield-tier-user", "shield-tier-endpoint",
+		"instance-color", "shield-tier-user", "shield-tier-endpoint",
 		"shield-tier-global", "shield-dry-run", "shield-safelist",
 		"shield-blocklist", "shield-hash-addresses", "proxy-protocol",
 		"identity-secret", "identity-secret-file", "fingerprint-level", "fingerprint-parts", "ja3-header", "circuit-mode",

@@ -328,6 +328,14 @@ func (s *Sandbox) UnmarshalText(text []byte) error {
 	return oneOf((*string)(s), text, "on", "project", "off")
 }
 
+// Metrics says who may read /metrics (M-243).
+type Metrics string
+
+// UnmarshalText takes one of the three choices.
+func (m *Metrics) UnmarshalText(text []byte) error {
+	return oneOf((*string)(m), text, "token", "public", "disabled")
+}
+
 // LogFormat is the form of messages.
 type LogFormat string
 
