@@ -62,15 +62,30 @@ func (s *Server) applyDefinition(c *call) error {
 	if err != nil {
 		return err
 	}
+	err = s.applyTo(c, name, definition, o)
+	if c.project != nil || mockbase.ErrorCode(err) != mockbase.CodeNameTaken {
+		return err
+	}
+	// Somebody made the project meanwhile. It is as if it had been there from the start, visible to this caller or not.
+	for _, check := range []func(*call) error{s.admit, permit, func(c *call) error { return c.compareRevision(&o) }} {
+		if err := check(c); err != nil {
+			return err
+		}
+	}
+	return s.applyTo(c, name, definition, o)
+}
+
+// applyTo applies a definition to the project of the call, or to a new one of this name.
+func (s *Server) applyTo(c *call, name string, d *mockbase.Definition, o catalog.ApplyOptions) error {
 	if c.project == nil {
 		o.Create = &mockbase.Project{Slug: name, Name: name, Access: mockbase.AccessPublic}
 	} else {
-		name, o.Permit = c.project.Project.Slug, c.permitPlan(definition)
+		name, o.Permit = c.project.Project.Slug, c.permitPlan(d)
 	}
-	if err := checkProject(definition, name); err != nil {
+	if err := checkProject(d, name); err != nil {
 		return err
 	}
-	return s.apply(c, definition, o)
+	return s.apply(c, d, o)
 }
 
 // checkProject refuses a document that was written for another project than the one of the path.
@@ -113,8 +128,12 @@ func (c *call) compareRevision(o *catalog.ApplyOptions) error {
 		return nil
 	}
 	if c.project == nil {
-		if readCondition(c, "If-Match").given {
-			return versionMismatch(0)
+		// A plan for a project that is not there yet has the revision 0.
+		if cond := readCondition(c, "If-Match"); cond.given && !cond.absent {
+			return &mockbase.Error{
+				Code: mockbase.CodeVersionMismatch, Message: "there is no such project, so it has none of the revisions of If-Match",
+				Hint: `leave If-Match out, or send "v0", which the plan for a new project tells`,
+			}
 		}
 		return nil
 	}

@@ -175,6 +175,21 @@ func TestM161_createProject_makes_a_missing_project(t *testing.T) {
 	w.send(call{method: http.MethodPut, path: "/api/v1/projects/shop/definition?createProject=true", as: member, body: body}).want(http.StatusNotFound)
 }
 
+// The plan for a project that is not there yet has a revision like every other one.
+func TestM76_the_revision_of_a_first_plan_can_be_applied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := "/api/v1/projects/fresh/definition?createProject=true"
+	body := `{"mocks":[{"request":"GET /x","response":{}}]}`
+	plan := w.send(call{method: http.MethodPut, path: path + "&dryRun=true", as: member, body: body}).want(http.StatusOK).json()
+	if plan["revision"] != 0.0 {
+		t.Errorf("revision %v, want 0", plan["revision"])
+	}
+	first := call{method: http.MethodPut, path: path, as: member, body: body, header: map[string]string{"If-Match": `"v0"`}}
+	w.send(first).want(http.StatusOK)
+	w.send(first).want(http.StatusPreconditionFailed, mockbase.CodeVersionMismatch)
+}
+
 func TestM161_parameters_are_checked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -3,6 +3,7 @@ package management_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 )
@@ -99,5 +100,22 @@ func TestY6_a_change_holds_for_the_next_request(t *testing.T) {
 	group.Wait()
 	if w.shopMocks() != "one two" {
 		t.Errorf("the shop has %q", w.shopMocks())
+	}
+}
+
+// TestM76_parallel_first_applies_all_succeed: whoever comes second finds the project that the first one made.
+func TestM76_parallel_first_applies_all_succeed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := `{"mocks":[{"request":"GET /x","response":{}}]}`
+	for round := range 5 {
+		path := "/api/v1/projects/fresh-" + strconv.Itoa(round) + "/definition?createProject=true"
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				w.send(call{method: http.MethodPut, path: path, as: member, body: body}).want(http.StatusOK)
+			})
+		}
+		group.Wait()
 	}
 }

@@ -16,6 +16,8 @@ type condition struct {
 	any bool
 	// versions are the strong ETags, weak ones in If-None-Match too.
 	versions []int64
+	// absent is the revision 0 of a plan for a project that is not there yet; nothing that exists has it.
+	absent bool
 }
 
 // readCondition reads a list of ETags. An ETag that is none of ours is a version that nothing has.
@@ -34,6 +36,7 @@ func readCondition(c *call, name string) condition {
 		if version, ok := readETag(text); ok {
 			cond.versions = append(cond.versions, version)
 		}
+		cond.absent = cond.absent || text == `"v0"` || text == "v0" || text == "0"
 	}
 	return cond
 }
