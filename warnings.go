@@ -21,9 +21,9 @@ const (
 	WarningUnused Code = "unused"
 )
 
-// Warnings lists what in the mock alone deserves a second look: a body that is dropped, a length that is replaced, a
-// template that is not rendered, and responses without a default. The configuration may be nil. Pointers are relative to the mock, and places are not
-// known; see [Locate]. What needs other mocks, such as a tie, the engine finds.
+// Warnings lists what in the mock alone deserves a second look: a body that is dropped, a header that is replaced, a
+// template that is not rendered, and responses without a default. The configuration may be nil. Pointers are relative to
+// the mock, and places are not known; see [Locate]. What needs other mocks, such as a tie, the engine finds.
 func (m *Mock) Warnings(c *Config) []FieldError {
 	var list []FieldError
 	hasDefault := m.Select != "" && m.Select != SelectRules
@@ -33,6 +33,7 @@ func (m *Mock) Warnings(c *Config) []FieldError {
 		pointer := m.ResponsePointer(i)
 		list = append(list, r.dropped(pointer)...)
 		list = append(list, m.replacedLength(r, pointer, c)...)
+		list = append(list, r.reserved(pointer)...)
 		if !r.renders(c) {
 			list = append(list, r.unrendered(pointer)...)
 		}

@@ -15,6 +15,10 @@ func TestWarningsNeverBlockAndNameTheirPlace(t *testing.T) {
 			"3:36: #/mocks/0/response/text: is not sent, as status 204 has no body [body_dropped]\n"},
 		{"O2 a body beside 304 in a list", "mocks:\n  - request: GET /a\n    responses: [{ status: 304, json: {} }]\n", "" +
 			"3:38: #/mocks/0/responses/0/json: is not sent, as status 304 has no body [body_dropped]\n"},
+		{"M7 a header that the server writes itself", "mocks:\n  - request: GET /a\n    response: { text: abc, headers: { mockbase-mock: x } }\n", "" +
+			"3:54: #/mocks/0/response/headers/mockbase-mock: is replaced: the server names the mock there, or leaves it out with decisionHeader: false [unused]\n"},
+		{"O3 a length that an answer to HEAD does not have", "mocks:\n  - request: HEAD /a\n    response: { headers: { Content-Length: 99 } }\n", "" +
+			"3:44: #/mocks/0/response/headers/Content-Length: \"99\" is not sent, as status 204 has no length [unused]\n"},
 		{"O3 a length that is replaced", "mocks:\n  - request: GET /a\n    response: { text: abc, headers: { Content-Length: 99 } }\n", "" +
 			"3:55: #/mocks/0/response/headers/Content-Length: \"99\" is replaced: the body has 3 bytes [unused]\n"},
 		{"an empty text drops nothing", "mocks: [{ request: GET /a, response: { status: 205, text: '' } }]\n", ""},

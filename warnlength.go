@@ -23,6 +23,20 @@ func (m *Mock) replacedLength(r *Response, pointer string, c *Config) []FieldErr
 	}}
 }
 
+// reserved finds headers that the server writes itself, whatever a mock says (rule M7).
+func (r *Response) reserved(pointer string) []FieldError {
+	var list []FieldError
+	for _, h := range r.Headers {
+		if strings.EqualFold(h.Name, "Mockbase-Mock") {
+			list = append(list, FieldError{
+				Pointer: childPointer(pointer+"/headers", h.Name), Code: WarningUnused,
+				Detail: "is replaced: the server names the mock there, or leaves it out with decisionHeader: false",
+			})
+		}
+	}
+	return list
+}
+
 // lengthFault tells what becomes of a stated length, "" if it is sent or cannot be judged.
 func (m *Mock) lengthFault(r *Response, own string, c *Config) string {
 	if strings.Contains(own, "{{") {
@@ -35,7 +49,7 @@ func (m *Mock) lengthFault(r *Response, own string, c *Config) string {
 	}
 	status, isSure := r.sureStatus()
 	onlyHead := !slices.ContainsFunc(m.Request.Methods, func(method string) bool { return method != http.MethodHead })
-	if !isSure || onlyHead || status == http.StatusNotModified || !r.sureLength(c) {
+	if !isSure || onlyHead && status != http.StatusNoContent || status == http.StatusNotModified || !r.sureLength(c) {
 		return ""
 	}
 	length := uint64(len(r.Body.Bytes))
