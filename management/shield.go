@@ -87,8 +87,11 @@ func (w *shieldWriter) refuse(r *http.Request) {
 	body, h := w.body.Bytes(), w.Header()
 	if h.Get("Content-Type") == problemType && len(body) > 0 {
 		code := w.code
-		if w.status == http.StatusServiceUnavailable {
+		switch w.status {
+		case http.StatusServiceUnavailable:
 			code = mockbase.CodeUnavailable
+		case http.StatusForbidden:
+			code = mockbase.CodeForbidden
 		}
 		id := RequestID(r.Context())
 		body = appendMembers(body, encode(struct {

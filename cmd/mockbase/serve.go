@@ -207,7 +207,10 @@ func (s *server) openMocks() error {
 	if s.settings.JournalCount > 0 {
 		options.Journal = s.journal
 	}
-	if s.shield.engine != nil {
+	switch {
+	case s.shield.lists != nil:
+		options.Shield = listed{s.shield.lists, s.shield.engine}
+	case s.shield.engine != nil:
 		options.Shield = s.shield.engine
 	}
 	made, err := engine.New(options)

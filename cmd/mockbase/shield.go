@@ -20,8 +20,8 @@ type shield struct {
 	addresses                 *httplimit.Addresses
 	engine, management, login *httplimit.Guard
 	limiters                  []*ratelimit.Limiter
-	// bans is nil where failed sign-ins ban nobody.
-	bans *httplimit.Layers
+	// bans is nil where failed sign-ins ban nobody, lists where nobody is on the safelist or the blocklist.
+	bans, lists *httplimit.Layers
 	// redis is nil where the counts are not in Redis; memories are the stores in this process, those that stand in too.
 	redis    *redisstore.Store
 	memories []*memstore.Store
@@ -57,6 +57,9 @@ func (s *server) openShield() error {
 			return &failure{code: exitUsage, what: "limit " + g.name, err: err}
 		}
 		*g.target = guard
+	}
+	if err := s.openLists(); err != nil {
+		return err
 	}
 	return s.openBans()
 }

@@ -69,6 +69,8 @@ type Limits struct {
 	ShieldBody               RefusalBody   `name:"shield-body" default:"problem" group:"limits" placeholder:"KIND" help:"Body of a refusal: problem or text."`
 	ShieldKey                ShieldKey     `name:"shield-key" default:"ip" group:"limits" placeholder:"KEY" help:"Who shares a count: ip, each client address its own, or global, everybody the same."`
 	ShieldExclude            []string      `name:"shield-exclude" default:"/healthz,/readyz,/metrics" group:"limits" placeholder:"PATH" help:"Paths that are never counted; a * at the end stands for everything that begins so."`
+	ShieldSafelist           []Listed      `name:"shield-safelist" group:"limits" placeholder:"WHO" help:"Who is never limited: addresses and networks, and paths that begin with /; a * at the end of a path stands for everything that begins so."`
+	ShieldBlocklist          []Listed      `name:"shield-blocklist" group:"limits" placeholder:"WHO" help:"Who is always refused with 403, written like the safelist, which wins."`
 	ShieldLogMatches         LogMatches    `name:"shield-log-matches" default:"first" group:"limits" placeholder:"WHICH" help:"Which refusals are logged: first, of each client in each window, all or off."`
 	ShieldMaxKeys            Count         `name:"shield-max-keys" default:"100000" group:"limits" placeholder:"N" help:"Most keys the limiter's memory holds."`
 	ShieldMaxBytes           Bytes         `name:"shield-max-bytes" default:"64MiB" group:"limits" placeholder:"SIZE" help:"Most bytes the limiter's memory holds."`
