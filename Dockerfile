@@ -12,8 +12,8 @@ ARG TARGETARCH
 ARG VERSION=dev
 ARG COMMIT=unknown
 ARG BUILT_AT=unknown
-RUN --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath \
+RUN --mount=type=cache,target=/gocache \
+    GOCACHE=/gocache CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath \
       -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT -X main.builtAt=$BUILT_AT" \
       -o /out/usr/local/bin/mockbase ./cmd/mockbase
 # An empty volume takes over owner and mode of the folder it covers. Group 0 may write as well: platforms that choose the

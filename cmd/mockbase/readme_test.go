@@ -41,9 +41,6 @@ func readmeBlocks(tb testing.TB, text string) []readmeBlock {
 // block that shows an answer holds what the block before it prints, but for what changes from run to run.
 func TestEveryBlockOfTheREADMEWorksAsItStands(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the product from a copy of the tree")
-	}
 	r := newReader(t)
 	text, err := os.ReadFile(filepath.Join(r.dir, "README.md"))
 	if err != nil {
