@@ -121,6 +121,12 @@ func (r *Redis) Do(args ...string) string {
 	return reply
 }
 
+// Try runs a command and returns what Do would, and leaves a failure to the caller. A server that Sentinel promotes closes
+// the connections it has.
+func (r *Redis) Try(args ...string) (string, error) {
+	return r.do(startPatience, args...)
+}
+
 // CommandCalls returns how often the server has run each command, by lower-case name ("incrby", "config|set"), since its start or
 // the last ResetCommandCalls: INFO commandstats. A command that was refused while it was queued is not among them.
 func (r *Redis) CommandCalls() map[string]int64 {
