@@ -121,7 +121,7 @@ func TestC20_settings_have_their_effect(t *testing.T) {
 func TestRL25_shield_key_prefix_begins_the_keys(t *testing.T) {
 	t.Parallel()
 	redis := testkit.StartRedis(t)
-	server := start(t, "--ephemeral", "--redis-url="+redis.URL(), "--shield-key-prefix=team-a")
+	server := start(t, "--ephemeral", "--redis-url="+redis.URL(), "--redis-budget=2s", "--shield-key-prefix=team-a")
 	newClient(t, server.URL).call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
 	await(t, "the counter", func() bool {
 		return strings.Contains(redis.Do("KEYS", "team-a:engine:127.0.0.1:*"), "team-a:engine:127.0.0.1:")

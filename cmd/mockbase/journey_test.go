@@ -22,7 +22,7 @@ func TestJourney_from_the_setup_code_to_the_121st_call_and_over_a_restart(t *tes
 			t.Parallel()
 			args := []string{"--data-dir=" + t.TempDir(), "--management-limit=disabled"}
 			if where == "Redis" {
-				args = append(args, "--redis-url="+testkit.StartRedis(t).URL())
+				args = append(args, "--redis-url="+testkit.StartRedis(t).URL(), "--redis-budget=2s")
 			}
 			server := start(t, args...)
 			c := newClient(t, server.URL)
@@ -109,7 +109,7 @@ func meetTheLimit(t *testing.T, c *client) {
 func TestRL64_every_call_passes_while_Redis_is_away(t *testing.T) {
 	t.Parallel()
 	redis := testkit.StartRedis(t)
-	server := start(t, "--ephemeral", "--redis-url="+redis.URL(), "--engine-limit=3/1d")
+	server := start(t, "--ephemeral", "--redis-url="+redis.URL(), "--redis-budget=2s", "--engine-limit=3/1d")
 	c := newClient(t, server.URL)
 	for range 3 {
 		c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
@@ -144,7 +144,7 @@ func TestC80_a_redis_that_comes_after_the_start_is_noticed(t *testing.T) {
 	t.Parallel()
 	redis := testkit.StartRedis(t)
 	redis.Kill()
-	server := start(t, "--ephemeral", "--redis-url="+redis.URL(), "--engine-limit=2/1d")
+	server := start(t, "--ephemeral", "--redis-url="+redis.URL(), "--redis-budget=2s", "--engine-limit=2/1d")
 	server.until(t, "limits are not enforced until it returns (failing open)")
 	redis.Restart()
 	server.until(t, "Redis answers: limits are enforced")

@@ -135,7 +135,7 @@ func TestRL128_the_shield_is_counted_in_memory(t *testing.T) {
 func TestRL128_the_shield_is_counted_in_Redis_and_while_that_is_away(t *testing.T) {
 	t.Parallel()
 	redis := testkit.StartRedis(t)
-	server := start(t, "--ephemeral", "--metrics=public", "--redis-url="+redis.URL(), "--engine-limit=3/1d")
+	server := start(t, "--ephemeral", "--metrics=public", "--redis-url="+redis.URL(), "--redis-budget=2s", "--engine-limit=3/1d")
 	c := newClient(t, server.URL)
 	for i := range 5 {
 		want := http.StatusOK

@@ -91,7 +91,7 @@ func spread(t *testing.T, s *redisstore.Store) map[string]int {
 func TestRL51_a_dead_master_degrades_its_own_keys_only(t *testing.T) {
 	t.Parallel()
 	nodes := testkit.StartRedisCluster(t, 3)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes)}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: 500 * time.Millisecond}})
 	for addr, failed := range spread(t, s) {
 		if failed > 0 {
 			t.Errorf("%d checks of %s failed", failed, addr)
@@ -168,7 +168,7 @@ func TestRL47_a_master_is_found_through_sentinels_and_followed(t *testing.T) {
 	replica := testkit.StartRedisReplica(t, master)
 	sentinel := testkit.StartRedisSentinel(t, "counters", master, 1)
 	r := &rig{server: replica}
-	r.store = open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{sentinel.Addr}, Master: "counters"}})
+	r.store = open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{sentinel.Addr}, Master: "counters", Budget: 2 * time.Second}})
 	for range 3 {
 		if err := r.take(t.Context()); err != nil {
 			t.Fatal(err)
