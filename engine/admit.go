@@ -12,7 +12,8 @@ func (c *call) admitted() bool {
 	if shield == nil {
 		return true
 	}
-	w := &shieldWriter{ResponseWriter: c.w, program: c.program, allowed: c.allowed}
+	w := &c.guarded
+	*w = shieldWriter{ResponseWriter: c.w, program: c.program, allowed: c.allowed}
 	if c.recording != nil {
 		w.most = c.engine.options.RecordCap
 	}

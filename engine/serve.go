@@ -47,6 +47,8 @@ type call struct {
 	// allowed is the value that allows the request's origin, nil if it is not.
 	allowed []string
 	outcome outcome
+	// guarded is what the shield writes to. It is a part of the call, so that it costs no memory of its own.
+	guarded shieldWriter
 	*recording
 
 	// The first segments and leaves need no memory of their own.
