@@ -10,8 +10,15 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mockbase/mockbase"
+)
+
+// What is still read of a body that was refused.
+const (
+	drainBytes = 8 << 20
+	drainTime  = 250 * time.Millisecond
 )
 
 // The media types that bodies come in.
@@ -32,6 +39,9 @@ func (c *call) read(types ...string) (content, error) {
 		return content{}, err
 	}
 	text, err := c.readAll()
+	if mockbase.ErrorCode(err) == mockbase.CodeBodyTooLarge {
+		c.drain()
+	}
 	if err != nil {
 		return content{}, err
 	}
@@ -44,6 +54,18 @@ func (c *call) read(types ...string) (content, error) {
 	}
 	c.body = content{text: text, format: format}
 	return c.body, nil
+}
+
+// drain reads what is left of a body that was refused, within bounds, so that its sender can read the answer: a connection
+// that is closed with bytes unread is reset.
+func (c *call) drain() {
+	r := c.Request()
+	if r.Header.Get("Expect") != "" {
+		return // reading would ask for what was just refused
+	}
+	if http.NewResponseController(c.Response().Writer).SetReadDeadline(time.Now().Add(drainTime)) == nil {
+		_, _ = io.CopyN(io.Discard, r.Body, drainBytes) // an error means that nothing more comes
+	}
 }
 
 // located fills in the places of faults that were found after the body was read: the text that they are about is the
