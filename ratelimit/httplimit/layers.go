@@ -80,7 +80,7 @@ func NewLayers(o LayerOptions) (*Layers, error) {
 	o.Addresses, o.Headers, o.HeadersOn, o.Status, o.Body = common.Addresses, common.Headers, common.HeadersOn, common.Status, common.Body
 	o.Logger, o.LogMatches, o.Clock = common.Logger, common.LogMatches, common.Clock
 	custom, fieldFault := compileFields(o.Headers, o.CustomFields)
-	if err := errors.Join(o.validate(), fieldFault); err != nil {
+	if err := errors.Join(o.validate(&common), fieldFault); err != nil {
 		return nil, fmt.Errorf("make layers: %w", err)
 	}
 	l := &Layers{options: o}
@@ -90,21 +90,12 @@ func NewLayers(o LayerOptions) (*Layers, error) {
 	return l, nil
 }
 
-func (o *LayerOptions) validate() error {
-	faults := []error{
-		validateDialects(o.Headers),
-		oneOf("answers with limit fields", o.HeadersOn, OnAlways, OnDenied, OnNever),
-		oneOf("status", o.Status, http.StatusTooManyRequests, StatusEnhanceYourCalm, http.StatusServiceUnavailable),
-		oneOf("body", o.Body, BodyProblem, BodyText),
-		oneOf("log of matches", o.LogMatches, LogFirst, LogAll, LogOff),
-	}
+func (o *LayerOptions) validate(common *Options) error {
+	faults := common.validateAnswers()
 	if o.Judge == nil {
 		faults = append(faults, fmt.Errorf("no judge: %w", ratelimit.ErrConfig))
 	}
-	if o.Jitter < 0 {
-		faults = append(faults, fmt.Errorf("jitter %s is negative: %w", o.Jitter, ratelimit.ErrConfig))
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, validateJitter(o.Jitter))...)
 }
 
 // Close writes what the log of matches still holds back, and ends its timer. It may be called again.

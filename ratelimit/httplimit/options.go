@@ -108,20 +108,30 @@ func (o *Options) complete() {
 }
 
 func (o *Options) validate() error {
-	faults := []error{
+	faults := o.validateAnswers()
+	if o.Limiter == nil {
+		faults = append(faults, fmt.Errorf("no limiter: %w", ratelimit.ErrConfig))
+	}
+	faults = append(faults, validateJitter(o.Jitter))
+	return errors.Join(append(faults, o.validatePolicies()...)...)
+}
+
+// validateAnswers checks how refusals look and are logged, which guards and layers have in common.
+func (o *Options) validateAnswers() []error {
+	return []error{
 		validateDialects(o.Headers),
 		oneOf("answers with limit fields", o.HeadersOn, OnAlways, OnDenied, OnNever),
 		oneOf("status", o.Status, http.StatusTooManyRequests, StatusEnhanceYourCalm, http.StatusServiceUnavailable),
 		oneOf("body", o.Body, BodyProblem, BodyText),
 		oneOf("log of matches", o.LogMatches, LogFirst, LogAll, LogOff),
 	}
-	if o.Limiter == nil {
-		faults = append(faults, fmt.Errorf("no limiter: %w", ratelimit.ErrConfig))
+}
+
+func validateJitter(jitter time.Duration) error {
+	if jitter < 0 {
+		return fmt.Errorf("jitter %s is negative: %w", jitter, ratelimit.ErrConfig)
 	}
-	if o.Jitter < 0 {
-		faults = append(faults, fmt.Errorf("jitter %s is negative: %w", o.Jitter, ratelimit.ErrConfig))
-	}
-	return errors.Join(append(faults, o.validatePolicies()...)...)
+	return nil
 }
 
 // key compiles the key, unless it is the address or the same for all.
