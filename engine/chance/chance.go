@@ -1,0 +1,43 @@
+// Package chance draws random decisions that a seed repeats.
+//
+// A decision is a pure function of its [Key] (rule AA19): neither other mocks, nor timing, nor requests at the same time
+// change it, and neither does a restart or another server.
+package chance
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"math/rand/v2"
+)
+
+// Key names one random decision.
+type Key struct {
+	// Seed is the seed's text, and Session the name of the session.
+	Seed, Session string
+	// Mock and Response are names. Response is empty where the response is what is being decided.
+	Mock, Response string
+	// Purpose tells apart the decisions of one call, such as "weight", "delay" and "template".
+	Purpose string
+	// Call is the number of the mock's call in the session, from 1.
+	Call int64
+}
+
+// Rand returns the generator of this decision. Equal keys give generators of equal output, with this version of
+// MockBase and every later one.
+func (k Key) Rand() *rand.Rand {
+	h := sha256.New()
+	for _, part := range [...]string{k.Seed, k.Session, k.Mock, k.Response, k.Purpose} {
+		number(h, uint64(len(part)))
+		h.Write([]byte(part))
+	}
+	number(h, uint64(k.Call))
+	return rand.New(rand.NewChaCha8([sha256.Size]byte(h.Sum(nil))))
+}
+
+// number writes fixed-width numbers, so that no two keys feed the hash alike.
+func number(h hash.Hash, n uint64) {
+	var buffer [8]byte
+	binary.BigEndian.PutUint64(buffer[:], n)
+	h.Write(buffer[:])
+}
