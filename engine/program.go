@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/mockbase/mockbase"
 )
@@ -23,10 +22,8 @@ type program struct {
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.
 type route struct {
-	mock *mockbase.Mock
-	ref  mockbase.MockRef
-	// name is that of the response.
-	name    string
+	mock    *mockbase.Mock
+	ref     mockbase.MockRef
 	pattern *pattern
 	// precedence orders routes by priority and specificity of the path (rule A2).
 	precedence     string
@@ -34,8 +31,8 @@ type route struct {
 	guarded        bool
 	host           *hostPattern
 	guards         guards
-	answer         *answer
-	delay          time.Duration
+	// responses are at least one, in the order of their author.
+	responses []response
 }
 
 // compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
@@ -121,38 +118,8 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 		faults.Append(mockbase.FieldError{Pointer: "#/response", Code: mockbase.FieldRequired, Detail: "a mock needs a response"})
 		return nil
 	}
-	r.respond(c, s, &m.Responses[0])
+	r.responses = compileResponses(c, s, m)
 	return r
-}
-
-// respond prepares the answer.
-func (r *route) respond(c *mockbase.Config, s *settings, response *mockbase.Response) {
-	r.name = response.Name
-	if r.name == "" {
-		r.name = "r1"
-	}
-	d := draft{
-		status: response.Status, kind: response.Body.Kind, body: response.Body.Bytes,
-		headers:  mergeHeaders(c.Defaults.Headers, response.Headers),
-		decision: s.decision(r.mock.Name),
-	}
-	r.answer = d.compile(s)
-	r.delay = delayOf(response.Delay, c.Defaults.Delay)
-}
-
-// delayOf is the time before the first byte: the response's own delay replaces the project's, or is added to it (rule
-// Q2).
-func delayOf(own, byDefault *mockbase.Delay) time.Duration {
-	switch {
-	case own == nil && byDefault == nil:
-		return 0
-	case own == nil:
-		return byDefault.Fixed
-	case own.AddDefault && byDefault != nil:
-		return own.Fixed + byDefault.Fixed
-	default:
-		return own.Fixed
-	}
 }
 
 // precedence is a text that orders by priority, larger first, and then by specificity.

@@ -9,8 +9,12 @@ import (
 
 // outcome is how a call ended.
 type outcome struct {
-	by     mockbase.AnsweredBy
-	route  *route
+	by    mockbase.AnsweredBy
+	route *route
+	// response is the one that was chosen of the route's.
+	response *response
+	// plain tells that the header holds nothing that is never recorded.
+	plain  bool
 	status int
 	header http.Header
 	body   []byte
@@ -91,10 +95,12 @@ func (c *call) recordRequest(to *mockbase.RecordedRequest) {
 func (c *call) recordResponse(to *mockbase.RecordedResponse) {
 	if c.outcome.route != nil {
 		c.exchange.Mock = c.outcome.route.ref
-		to.Name = c.outcome.route.name
+	}
+	if c.outcome.response != nil {
+		to.Name = c.outcome.response.name
 	}
 	to.Status, to.Header = c.outcome.status, c.outcome.header
-	if c.outcome.route == nil || c.outcome.route.answer.secret {
+	if !c.outcome.plain {
 		if masked := maskAnswer(to.Header); masked != nil {
 			to.Header, c.exchange.Redacted = masked, true
 		}

@@ -153,8 +153,5 @@ func (c *call) respond() {
 		return
 	}
 	c.outcome.by, c.outcome.route = mockbase.AnsweredByMock, chosen.route
-	if chosen.delay > 0 && !c.wait(chosen.delay) {
-		return
-	}
-	c.write(chosen.route)
+	c.give(&chosen.responses[0])
 }

@@ -6,13 +6,22 @@ import (
 	"time"
 )
 
-// write sends a mock's answer.
-func (c *call) write(r *route) {
-	a, h := r.answer, c.w.Header()
+var (
+	_ reply   = (*answer)(nil)
+	_ sending = (*answer)(nil)
+)
+
+// prepare returns the answer itself, as nothing about it depends on the call.
+func (a *answer) prepare(*call) (sending, *failure) { return a, nil }
+
+// send sends the answer of a mock.
+func (a *answer) send(c *call) {
+	h := c.w.Header()
 	c.lay(h, a)
-	if a.headLength != nil && c.method.name == http.MethodHead && !r.derives(&c.method) {
+	if a.headLength != nil && c.method.name == http.MethodHead && !c.outcome.route.derives(&c.method) {
 		h[headerContentLength] = a.headLength
 	}
+	c.outcome.plain = !a.secret
 	c.send(h, a)
 }
 
@@ -90,21 +99,4 @@ func (d *dateLine) at(now time.Time) []string {
 	fresh := &datedLine{second: second, lines: []string{now.UTC().Format(http.TimeFormat)}}
 	d.current.Store(fresh)
 	return fresh.lines
-}
-
-// wait delays the answer. It returns false when the client has gone meanwhile, and cuts the delay short when the engine
-// closes (rule N13).
-func (c *call) wait(delay time.Duration) bool {
-	clock := c.engine.options.Clock
-	began := clock()
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-c.engine.closing:
-	case <-c.request.Context().Done():
-		c.outcome.aborted = true
-	}
-	c.outcome.planned, c.outcome.slept = delay, clock().Sub(began)
-	return !c.outcome.aborted
 }
