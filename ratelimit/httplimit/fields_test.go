@@ -214,3 +214,29 @@ func TestRL141_http2_carries_the_same_fields(t *testing.T) {
 		}
 	}
 }
+
+func TestRL117_partition_keys_are_truncated_digests(t *testing.T) {
+	t.Parallel()
+	identity, err := httplimit.NewIdentity(httplimit.IdentityOptions{Secret: []byte("a secret of sufficient length!!!")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGuard(t, "1/60s", func(o *httplimit.Options) {
+		o.PartitionKeys, o.Identity, o.HeadersOn = true, identity, httplimit.OnAlways
+	})
+	fields := make(map[string]bool)
+	for _, peer := range []string{"192.0.2.1:9", "192.0.2.1:9", "192.0.2.2:9"} {
+		w := httptest.NewRecorder()
+		g.Middleware(hello).ServeHTTP(w, requestFrom(peer))
+		quota, limit := headerLines(w.Result().Header, "RateLimit-Policy"), headerLines(w.Result().Header, "RateLimit")
+		_, one, _ := strings.Cut(quota, ";pk=")
+		_, two, _ := strings.Cut(limit, ";pk=")
+		if !regexp.MustCompile(`^:[A-Za-z0-9+/]{12}:$`).MatchString(one) || one != two || strings.Contains(quota+limit, "192.0.2") {
+			t.Errorf("%s\n%s", quota, limit)
+		}
+		fields[one] = true
+	}
+	if len(fields) != 2 {
+		t.Errorf("two clients have the partition keys %v", fields)
+	}
+}

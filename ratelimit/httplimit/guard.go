@@ -37,18 +37,20 @@ type Guard struct {
 // New makes a guard. All that is wrong with the options is reported in one error that wraps ratelimit.ErrConfig.
 func New(o Options) (*Guard, error) {
 	o.complete()
-	key, keyFault := o.key()
-	custom, fieldFault := compileFields(o.Headers, o.CustomFields)
+	identity, key, keyFault := o.key()
+	policies := slices.Concat(o.Policies, o.PerAddress)
+	written, fieldFault := openFields(&o, policies)
+	if o.PartitionKeys {
+		written.identity = identity
+	}
 	if err := errors.Join(o.validate(), keyFault, fieldFault); err != nil {
 		return nil, fmt.Errorf("make guard: %w", err)
 	}
 	g := &Guard{
-		limiter: o.Limiter, policies: slices.Concat(o.Policies, o.PerAddress), demanded: slices.Clone(o.OnDemand),
+		limiter: o.Limiter, policies: policies, demanded: slices.Clone(o.OnDemand),
 		addresses: o.Addresses, global: o.Key == KeyGlobal, key: key, missing: o.OnMissingKey, byAddress: len(o.Policies),
-		excluded: o.Exclude, status: o.Status, body: o.Body, refusal: o.Refuse, zero: o.ZeroWhenAllowed, jitter: o.Jitter,
+		excluded: o.Exclude, status: o.Status, body: o.Body, refusal: o.Refuse, zero: o.ZeroWhenAllowed, jitter: o.Jitter, fields: written,
 	}
-	g.fields.custom = custom
-	g.fields.open(o.Headers, o.HeadersOn, g.policies)
 	g.matches.open(&o)
 	return g, nil
 }
@@ -105,6 +107,8 @@ type verdict struct {
 
 	now        time.Time
 	identifier string
+	// reported is the identifier that the decision counted by.
+	reported string
 	// keyless says that the request was refused because it lacks a part of the key.
 	keyless bool
 	// places are those that the request holds; nil is none.
@@ -148,14 +152,14 @@ func (g *Guard) ask(r *http.Request, p *ratelimit.Policy, v *verdict) bool {
 	d := g.check(r.Context(), &request)
 	if !d.Allowed {
 		v.places.release()
-		v.Decision, v.places = d, nil
+		v.Decision, v.places, v.reported = d, nil, v.identifier
 		return false
 	}
 	if request.Lease != "" && !d.Skipped {
 		v.places = v.places.hold(g.limiter, r, &request, &d)
 	}
 	if !d.Skipped && (v.Skipped || share(&d) < share(&v.Decision)) {
-		v.Decision = d
+		v.Decision, v.reported = d, v.identifier
 	}
 	return true
 }

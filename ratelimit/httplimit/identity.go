@@ -267,9 +267,13 @@ func (i *Identity) Part(r *http.Request, name string) (value string, ok bool) {
 
 // digest makes a secret fit for keys and logs. The kind keeps the digests of one text in two places apart.
 func (i *Identity) digest(kind, secret string) string {
+	return digestMark + hex.EncodeToString(i.mac(kind, secret)[:digestBytes])
+}
+
+func (i *Identity) mac(parts ...string) []byte {
 	mac := hmac.New(sha256.New, i.secret)
-	_, _ = mac.Write([]byte(JoinKey(kind, secret))) // A hash never fails.
-	return digestMark + hex.EncodeToString(mac.Sum(nil)[:digestBytes])
+	_, _ = mac.Write([]byte(JoinKey(parts...))) // A hash never fails.
+	return mac.Sum(nil)
 }
 
 // memory keeps what was computed for one request.

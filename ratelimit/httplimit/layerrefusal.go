@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/dialect"
 )
-
-// ProblemAbnormalUsage is the registered problem type of refusals by a blocklist or a ban (rules RL88, RL99).
-const ProblemAbnormalUsage = "https://iana.org/assignments/http-problem-types#abnormal-usage-detected"
 
 // matchWindow is the window in which matches without a wait of their own share a line of the log.
 const matchWindow = time.Minute
@@ -52,10 +50,8 @@ func (l *Layers) refuse(w http.ResponseWriter, r *http.Request, f *flight, v *ra
 	if l.options.TellDryRuns && v.WouldLimit != "" {
 		h[WouldLimit] = []string{v.WouldLimit}
 	}
-	seconds, helps := ratelimit.RetryAfterSeconds(wait)
-	if helps {
-		h[retryAfter] = []string{strconv.FormatInt(seconds, 10)}
-	}
+	l.fields.writer.RetryAfter(h, wait, l.options.Clock())
+	seconds, _ := ratelimit.RetryAfterSeconds(wait)
 	if l.fields.on != OnNever {
 		l.limitFields(h, v)
 	}
@@ -101,7 +97,7 @@ func layerProblem(v *ratelimit.Verdict, status int, seconds int64) LayerProblem 
 	case v.Layer == ratelimit.LayerTiers && v.Decision.Policy != nil && v.Decision.Degraded != ratelimit.Closed:
 		p.Type, p.Title, p.Detail = ProblemQuotaExceeded, "Request quota exceeded", "The server has had all the requests that it takes."
 		if !v.Hidden {
-			p.Detail = "Policy " + strconv.Quote(v.Rule) + " allows " + quota(v.Decision.Policy) + "."
+			p.Detail = "Policy " + strconv.Quote(v.Rule) + " allows " + dialect.Quota(v.Decision.Policy) + "."
 		}
 		p.ViolatedPolicies = []string{v.Rule}
 	case v.Decision.Degraded == ratelimit.Closed:

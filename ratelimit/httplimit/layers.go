@@ -79,13 +79,12 @@ func NewLayers(o LayerOptions) (*Layers, error) {
 	common.complete()
 	o.Addresses, o.Headers, o.HeadersOn, o.Status, o.Body = common.Addresses, common.Headers, common.HeadersOn, common.Status, common.Body
 	o.Logger, o.LogMatches, o.Clock = common.Logger, common.LogMatches, common.Clock
-	custom, fieldFault := compileFields(o.Headers, o.CustomFields)
+	common.CustomFields = o.CustomFields
+	written, fieldFault := openFields(&common, nil)
 	if err := errors.Join(o.validate(&common), fieldFault); err != nil {
 		return nil, fmt.Errorf("make layers: %w", err)
 	}
-	l := &Layers{options: o}
-	l.fields.custom = custom
-	l.fields.dialects, l.fields.on = o.Headers, o.HeadersOn
+	l := &Layers{options: o, fields: written}
 	l.matches.open(&common)
 	return l, nil
 }
@@ -167,9 +166,7 @@ func (l *Layers) limitFields(h http.Header, v *ratelimit.Verdict) {
 	if v.Decision.Policy == nil || v.Decision.Skipped || v.Hidden {
 		return
 	}
-	reported := l.fields
-	reported.policy = []string{string(appendPolicy(nil, v.Decision.Policy))}
-	reported.set(h, &verdict{Decision: v.Decision, now: l.options.Clock()})
+	l.fields.set(h, &verdict{Decision: v.Decision, now: l.options.Clock()})
 }
 
 // flight is a request on its way, and the parts of it.

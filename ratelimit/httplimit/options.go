@@ -60,6 +60,9 @@ type Options struct {
 	Headers []Dialect
 	// CustomFields are those of DialectCustom.
 	CustomFields []CustomField
+	// PartitionKeys adds the parameter pk to the fields of DialectDraft, so that a client with several quotas can tell them
+	// apart: a digest of the counter's key that ends with the secret of Identity (rule RL117).
+	PartitionKeys bool
 	// HeadersOn says which answers carry them; "" is OnDenied.
 	HeadersOn When
 	// Status of a refusal is 429, which 0 means too, 420 or 503. It changes nothing else.
@@ -119,7 +122,6 @@ func (o *Options) validate() error {
 // validateAnswers checks how refusals look and are logged, which guards and layers have in common.
 func (o *Options) validateAnswers() []error {
 	return []error{
-		validateDialects(o.Headers),
 		oneOf("answers with limit fields", o.HeadersOn, OnAlways, OnDenied, OnNever),
 		oneOf("status", o.Status, http.StatusTooManyRequests, StatusEnhanceYourCalm, http.StatusServiceUnavailable),
 		oneOf("body", o.Body, BodyProblem, BodyText),
@@ -134,24 +136,24 @@ func validateJitter(jitter time.Duration) error {
 	return nil
 }
 
-// key compiles the key, unless it is the address or the same for all.
-func (o *Options) key() (*Key, error) {
+// key compiles the key, which is nil where it is the address or the same for all, and returns whose it is.
+func (o *Options) key() (*Identity, *Key, error) {
 	identity := o.Identity
 	if identity == nil {
 		made, err := NewIdentity(IdentityOptions{Addresses: o.Addresses})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		identity = made
 	}
 	key, err := identity.Key(KeyOptions{Key: o.Key, OnMissing: o.OnMissingKey, Unverified: o.UnverifiedClaims})
 	if err != nil || o.Key == KeyIP || o.Key == KeyGlobal {
-		return nil, err
+		return identity, nil, err
 	}
 	if key.strict() && len(o.PerAddress) == 0 {
-		return nil, fmt.Errorf("key %q is easily varied: set policies per address beside it: %w", o.Key, ratelimit.ErrConfig)
+		return nil, nil, fmt.Errorf("key %q is easily varied: set policies per address beside it: %w", o.Key, ratelimit.ErrConfig)
 	}
-	return key, nil
+	return identity, key, nil
 }
 
 // oneOf refuses a value that is not among those served.

@@ -5,33 +5,17 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/dialect"
 )
 
 // The header fields of a refusal besides the limit fields.
 const (
 	retryAfter = "Retry-After"
 	// LimitedBy says who refused: the shield of the server, or a limit that a mock simulates.
-	LimitedBy = "Mockbase-Limited-By"
+	LimitedBy = dialect.LimitedBy
 )
-
-// The registered problem types of refusals (rules RL65, RL114).
-const (
-	ProblemQuotaExceeded   = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-	ProblemReducedCapacity = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
-)
-
-// Problem is the body of a refusal in the form of RFC 9457 (rule RL114).
-type Problem struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail"`
-	// ViolatedPolicies are the names of the policies that denied.
-	ViolatedPolicies []string `json:"violated-policies"` //nolint:tagliatelle // The member is registered under this name.
-}
 
 // Refusal is a denial on its way to the client.
 type Refusal struct {
@@ -52,10 +36,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, v *verdict) {
 	h := w.Header()
 	h[LimitedBy] = []string{`shield; policy="` + v.Policy.Name + `"`}
 	h["Cache-Control"] = []string{"no-store"}
-	seconds, helps := ratelimit.RetryAfterSeconds(wait)
-	if helps {
-		h[retryAfter] = []string{strconv.FormatInt(seconds, 10)}
-	}
+	g.fields.writer.RetryAfter(h, wait, v.now)
 	if g.fields.on != OnNever && !v.keyless {
 		g.fields.set(h, v)
 	}
@@ -65,9 +46,10 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, v *verdict) {
 	}
 	if v.keyless {
 		refusal.Status = http.StatusForbidden
-		refusal.Problem = keylessProblem(v.Policy)
+		refusal.Problem = dialect.KeylessProblem(v.Policy)
 	} else {
-		refusal.Problem = problemOf(&v.Decision, refusal.Status, seconds)
+		answer := dialect.Answer{Decision: v.Decision}
+		refusal.Problem = answer.Problem(refusal.Status, wait)
 	}
 	if g.refusal != nil {
 		g.refusal(w, r, refusal)
@@ -89,41 +71,4 @@ func (g *Guard) writeBody(w http.ResponseWriter, r *http.Request, refusal *Refus
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // The client may be gone; there is nobody to tell.
 	}
-}
-
-// problemOf describes a denial. The seconds are those of Retry-After, 0 where it is absent.
-func problemOf(d *ratelimit.Decision, status int, seconds int64) Problem {
-	p := Problem{Status: status, ViolatedPolicies: []string{d.Policy.Name}}
-	if d.Degraded == ratelimit.Closed {
-		p.Type, p.Title = ProblemReducedCapacity, "Temporarily reduced capacity"
-		p.Detail = "Rate limits cannot be checked at the moment."
-	} else {
-		p.Type, p.Title = ProblemQuotaExceeded, "Request quota exceeded"
-		p.Detail = "Policy " + strconv.Quote(d.Policy.Name) + " allows " + quota(d.Policy) + "."
-	}
-	if seconds > 0 {
-		p.Detail += " Try again in " + strconv.FormatInt(seconds, 10) + " s."
-	}
-	return p
-}
-
-// keylessProblem describes the refusal of a request that lacks what the policies count by (rule RL79).
-func keylessProblem(p *ratelimit.Policy) Problem {
-	return Problem{
-		Type: ProblemAbnormalUsage, Title: "Abnormal usage detected", Status: http.StatusForbidden,
-		Detail:           "The request does not say who is asking, which policy " + strconv.Quote(p.Name) + " counts by.",
-		ViolatedPolicies: []string{p.Name},
-	}
-}
-
-// quota says what a policy allows, such as "120 requests per 60 s".
-func quota(p *ratelimit.Policy) string {
-	if p.Algorithm == ratelimit.Concurrency {
-		return strconv.FormatInt(p.Limit, 10) + " at the same time"
-	}
-	text := strconv.FormatInt(p.Limit, 10) + " requests per "
-	if p.Limit == 1 {
-		text = "1 request per "
-	}
-	return text + strconv.FormatInt(int64(p.Window/time.Second), 10) + " s"
 }
