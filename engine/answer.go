@@ -23,6 +23,7 @@ const (
 	headerConnection       = "Connection"
 	headerContentLength    = "Content-Length"
 	headerContentType      = "Content-Type"
+	headerAuthorization    = "Authorization"
 	headerCookie           = "Cookie"
 	headerDate             = "Date"
 	headerDecision         = "Mockbase-Mock"

@@ -14,6 +14,11 @@ const (
 	partPath    = "path"
 	partQuery   = "query"
 	partHeaders = "headers"
+	partCookies = "cookies"
+	partAuth    = "auth"
+	partBody    = "body"
+	partState   = "state"
+	partTimes   = "times"
 )
 
 // notSent stands for the value of what was not sent.
@@ -56,32 +61,15 @@ func (x *explainer) compare(l *likeness) {
 		missed := mockbase.MissedPart{Part: partHost, Operator: "equals", Expected: l.host.text, Actual: c.request.Host}
 		x.note(missed, l.atHost)
 	}
-	x.note(mockbase.MissedPart{Part: partPath, Operator: "equals", Expected: m.Request.Path, Actual: c.path.text()}, l.path)
-	x.conditions(partQuery, l.guards.query, c.queryOf)
-	x.conditions(partHeaders, l.guards.headers, c.headerOf)
-	if l.guards.strictQuery {
-		extra := l.guards.unmentioned(&c.inquiry)
-		missed := mockbase.MissedPart{Part: partQuery, Operator: "strictQuery", Expected: "no other name", Actual: extra}
-		x.note(missed, extra == "")
-	}
-}
-
-// conditions describes the first failing clause of each condition.
-func (x *explainer) conditions(part string, conditions []condition, of func(*condition) values) {
-	for i := range conditions {
-		v := of(&conditions[i])
-		missed := mockbase.MissedPart{Part: part, Name: conditions[i].name, Actual: notSent}
-		failing := conditions[i].failing(&v)
-		if failing != nil {
-			missed.Operator, missed.Expected = failing.failing(&v)
+	operator, expected := placeText(&m.Request)
+	x.note(mockbase.MissedPart{Part: partPath, Operator: operator, Expected: expected, Actual: c.path.text()}, l.path)
+	for i := range l.findings {
+		f := &l.findings[i]
+		missed := mockbase.MissedPart{Part: f.part, Name: f.name}
+		if !f.holds {
+			missed.Operator, missed.Expected, missed.Actual = f.shown()
 		}
-		if v.sent() {
-			missed.Actual = strings.Join(v.list, ", ")
-		}
-		if isSecretName(missed.Name) {
-			hide(part, &missed)
-		}
-		x.note(missed, failing == nil)
+		x.note(missed, f.holds)
 	}
 }
 

@@ -1,10 +1,7 @@
 package engine
 
 import (
-	"net/http"
 	"net/textproto"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -12,9 +9,17 @@ import (
 
 // guards are the conditions of a mock beside method, path and host.
 type guards struct {
-	query       []condition
-	headers     []condition
+	conditions
+	// raw wants the target's query as it was sent (rules C12 and C13).
+	raw         *rawQuery
+	matrix      []condition
 	strictQuery bool
+}
+
+// rawQuery is the query of a rawTarget; asked tells an empty one from none.
+type rawQuery struct {
+	text  string
+	asked bool
 }
 
 // condition is what the values of one name must satisfy.
@@ -24,7 +29,10 @@ type condition struct {
 	clauses   []clause
 }
 
-func compileConditions(named []mockbase.NamedMatch, at string, faults *mockbase.Faults) []condition {
+func compileNamed(named []mockbase.NamedMatch, at string, faults *mockbase.Faults) []condition {
+	if len(named) == 0 {
+		return nil
+	}
 	compiled := make([]condition, 0, len(named))
 	for _, n := range named {
 		compiled = append(compiled, condition{
@@ -36,27 +44,40 @@ func compileConditions(named []mockbase.NamedMatch, at string, faults *mockbase.
 	return compiled
 }
 
+// compileGuards compiles the conditions of a request matcher.
+func compileGuards(r *mockbase.RequestMatcher, faults *mockbase.Faults) guards {
+	const at = "#/request"
+	stated := mockbase.Condition{
+		Query: r.Query, Headers: r.Headers, Cookies: r.Cookies, Auth: r.Auth, Body: r.Body,
+		AnyOf: r.AnyOf, AllOf: r.AllOf, Not: r.Not,
+	}
+	g := guards{
+		conditions:  *compileConditions(&stated, at, faults),
+		matrix:      compileNamed(r.Matrix, pointerTo(at, "matrix"), faults),
+		strictQuery: r.StrictQuery,
+	}
+	if r.RawTarget != "" {
+		_, query, asked := strings.Cut(r.RawTarget, "?")
+		g.raw = &rawQuery{text: query, asked: asked}
+	}
+	return g
+}
+
 // any tells whether there is a condition at all.
 func (g *guards) any() bool {
-	return len(g.query) > 0 || len(g.headers) > 0 || g.strictQuery
+	return g.stated || g.raw != nil || len(g.matrix) > 0 || g.strictQuery
 }
 
 // hold tells whether a request satisfies every condition.
 func (g *guards) hold(q *inquiry) bool {
-	for i := range g.headers {
-		if !g.headers[i].holdsFor(q.headerValues(g.headers[i].key)) {
-			return false
-		}
-	}
-	if len(g.query) == 0 && !g.strictQuery {
-		return true
-	}
-	for i := range g.query {
-		if !g.query[i].holdsFor(q.queryValues(g.query[i].name)) {
-			return false
-		}
+	if g.raw != nil && !g.raw.match(q) || !allHold(g.matrix, q.matrixOf) || !g.conditions.hold(q) {
+		return false
 	}
 	return !g.strictQuery || g.unmentioned(q) == ""
+}
+
+func (r *rawQuery) match(q *inquiry) bool {
+	return r.text == q.rawQuery && r.asked == q.asked
 }
 
 func (c *condition) holdsFor(v values) bool {
@@ -65,9 +86,13 @@ func (c *condition) holdsFor(v values) bool {
 
 // failing returns the first clause that does not hold, or nil.
 func (c *condition) failing(v *values) *clause {
-	for i := range c.clauses {
-		if !c.clauses[i].holds(v) {
-			return &c.clauses[i]
+	return failingClause(c.clauses, v)
+}
+
+func failingClause(clauses []clause, v *values) *clause {
+	for i := range clauses {
+		if !clauses[i].holds(v) {
+			return &clauses[i]
 		}
 	}
 	return nil
@@ -77,96 +102,9 @@ func (c *condition) failing(v *values) *clause {
 // reported as =.
 func (g *guards) unmentioned(q *inquiry) string {
 	for _, p := range q.pairs() {
-		if !g.mentions(p.name) {
+		if !g.mention(p.name) {
 			return p.name + strings.Repeat("=", 1-min(1, len(p.name)))
 		}
 	}
 	return ""
-}
-
-func (g *guards) mentions(name string) bool {
-	for i := range g.query {
-		if g.query[i].name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// inquiry is what the conditions ask about a request. Matching never changes the request (rule K10).
-type inquiry struct {
-	request *http.Request
-	// header is the request's header as mocks see it.
-	header http.Header
-	method method
-	path   requestPath
-	// rawQuery is parsed when a condition asks first.
-	rawQuery string
-	parsed   bool
-	query    []pair
-}
-
-func (q *inquiry) pairs() []pair {
-	if !q.parsed {
-		q.query, q.parsed = parseQuery(q.rawQuery), true
-	}
-	return q.query
-}
-
-// queryValues returns the values of a name in their order; names are case-sensitive (rules C7 and C9).
-func (q *inquiry) queryValues(name string) values {
-	var v values
-	for _, p := range q.pairs() {
-		if p.name == name {
-			v.list = append(v.list, p.value)
-		}
-	}
-	return v
-}
-
-// headerValues returns the field lines of a header, by its canonical name, and all lines joined (rules D1 to D3).
-// Mockbase-* headers speak to the server and are hidden from mocks (rule AA12).
-func (q *inquiry) headerValues(key string) values {
-	if strings.HasPrefix(key, "Mockbase-") {
-		return values{}
-	}
-	lines := q.header[key]
-	if len(lines) == 0 {
-		lines = q.movedHeader(key)
-	}
-	v := values{list: trimmed(lines)}
-	if len(lines) > 1 {
-		v.several, v.joined = true, strings.Join(v.list, ", ")
-	}
-	return v
-}
-
-// trimmed returns the lines without blanks at their ends (rule D2); the same lines when they have none, as those that
-// net/http reads.
-func trimmed(lines []string) []string {
-	for i, line := range lines {
-		if strings.Trim(line, " \t") == line {
-			continue
-		}
-		clean := slices.Clone(lines)
-		for j := i; j < len(clean); j++ {
-			clean[j] = strings.Trim(clean[j], " \t")
-		}
-		return clean
-	}
-	return lines
-}
-
-// movedHeader finds what net/http moves out of its header map (rule D8).
-func (q *inquiry) movedHeader(key string) []string {
-	switch {
-	case key == "Host" && q.request.Host != "":
-		return []string{q.request.Host}
-	case key == "Transfer-Encoding":
-		return q.request.TransferEncoding
-	case key == "Content-Length" && q.request.ContentLength > 0 && len(q.request.TransferEncoding) == 0:
-		return []string{strconv.FormatInt(q.request.ContentLength, 10)}
-	default:
-		return nil
-	}
 }

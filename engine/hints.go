@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mockbase/mockbase"
 )
 
 // slip is a common mistake in a path: what the path would be without it, and how to say so.
@@ -45,7 +47,13 @@ func firstOf(near []likeness, is func(l *likeness) bool) *likeness {
 }
 
 func describeMock(l *likeness) string {
-	return fmt.Sprintf("mock %s (%s)", quoted(l.mock.Name), printable(l.mock.Request.Path))
+	return fmt.Sprintf("mock %s (%s)", quoted(l.mock.Name), printable(placeOf(l.mock)))
+}
+
+// placeOf is what a mock is found by, in its author's words.
+func placeOf(m *mockbase.Mock) string {
+	_, text := placeText(&m.Request)
+	return text
 }
 
 // slips returns the request's path without each of the slips that it may hold.
@@ -115,7 +123,7 @@ func (c *call) nameHints(near []likeness) []string {
 		}
 		for j := range near[i].guards.query {
 			wanted := near[i].guards.query[j].name
-			if v := c.queryValues(wanted); v.sent() {
+			if v := c.queryOf(&near[i].guards.query[j]); v.sent() {
 				continue
 			}
 			for _, p := range c.pairs() {
@@ -133,7 +141,7 @@ func (c *call) nameHints(near []likeness) []string {
 func (c *call) disabled() string {
 	for i := range c.program.entries[:min(len(c.program.entries), maxScanned)] {
 		e := &c.program.entries[i]
-		if e.mock.Disabled && e.pattern.match(&c.path) && c.admits(e) {
+		if e.mock.Disabled && e.matches(&c.inquiry) && c.admits(e) {
 			return e.mock.Name
 		}
 	}

@@ -146,15 +146,20 @@ func (l *leaf) add(e *entry) {
 // finish puts the entries of every leaf in their order.
 func (x *index) finish() {
 	for _, l := range x.leaves {
-		l.heads = l.entries
-		if len(l.entries) == 1 {
-			continue
-		}
-		slices.SortFunc(l.entries, compare)
-		l.heads = slices.Clone(l.entries)
-		slices.SortFunc(l.heads, compareHead)
+		l.finish()
 	}
 	x.leaves, x.chunk = nil, nil
+}
+
+// finish puts the entries in their order.
+func (l *leaf) finish() {
+	l.heads = l.entries
+	if len(l.entries) <= 1 {
+		return
+	}
+	slices.SortFunc(l.entries, compare)
+	l.heads = slices.Clone(l.entries)
+	slices.SortFunc(l.heads, compareHead)
 }
 
 // inOrder returns the entries in the order for a request method.

@@ -2,7 +2,7 @@ package engine
 
 // choose returns the first candidate, in the order of rule A2, whose conditions all hold; nil if there is none.
 func (c *call) choose() *entry {
-	if len(c.leaves) == 1 {
+	if len(c.leaves) == 1 && len(c.program.expressions.entries) == 0 {
 		for _, e := range c.leaves[0].inOrder(c.method.name) {
 			if c.admits(e) {
 				return e
@@ -10,7 +10,7 @@ func (c *call) choose() *entry {
 		}
 		return nil
 	}
-	m := newMerge(c.leaves, c.method.name)
+	m := newMerge(c.candidates(), c.method.name)
 	for e := m.next(); e != nil; e = m.next() {
 		if c.admits(e) {
 			return e
@@ -21,7 +21,9 @@ func (c *call) choose() *entry {
 
 // admits tells whether everything that a mock states holds.
 func (c *call) admits(e *entry) bool {
-	return e.accepts(&c.method) && e.host.match(c.request.Host) && (!e.guarded || e.guards.hold(&c.inquiry))
+	c.route = e.route
+	return e.accepts(&c.method) && e.host.match(c.request.Host) && e.here(&c.inquiry) &&
+		(!e.guarded || e.guards.hold(&c.inquiry))
 }
 
 // merge walks the entries of several leaves in one order.

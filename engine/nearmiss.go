@@ -21,19 +21,32 @@ const (
 // What the parts of a request weigh in the distance to a mock (rule M4); together 1. A path that differs at all weighs
 // as much as pathWeight, and pathSpread more as less of it is alike.
 const (
-	pathWeight   = 0.3
-	pathSpread   = 0.25
-	methodWeight = 0.2
+	pathWeight   = 0.28
+	pathSpread   = 0.22
+	methodWeight = 0.18
 	hostWeight   = 0.12
-	queryWeight  = 0.08
-	headerWeight = 0.05
 )
+
+// partWeight is what the conditions of one part weigh, if all of them fail.
+func partWeight(part string) float64 {
+	switch part {
+	case partPath, partQuery:
+		return 0.06
+	case partHeaders:
+		return 0.04
+	case partCookies, partAuth:
+		return 0.02
+	default:
+		return 0.01
+	}
+}
 
 // likeness is how near a mock comes to a request.
 type likeness struct {
 	*entry
 	distance             float64
 	path, method, atHost bool
+	findings             []finding
 }
 
 // nearest compares the mocks that may be near, at most maxCompared, and returns them nearest first. On a tie the order
@@ -41,7 +54,7 @@ type likeness struct {
 func (c *call) nearest() []likeness {
 	near := make([]likeness, 0, min(maxCompared, len(c.program.entries)))
 	met := make(map[*entry]bool)
-	m := newMerge(c.leaves, c.method.name)
+	m := newMerge(c.matching(), c.method.name)
 	for e := m.next(); e != nil && len(near) < maxCompared; e = m.next() {
 		if !met[e] {
 			met[e] = true
@@ -95,7 +108,7 @@ const hopeless = 255
 
 // estimate is a cheap guess of the distance, from 1 to hopeless.
 func (c *call) estimate(e *entry) uint8 {
-	guess := 1 + e.pattern.mismatch(&c.path)*200
+	guess := 1 + e.mismatch(&c.inquiry)*200
 	if !e.accepts(&c.method) {
 		guess += 30
 	}
@@ -105,10 +118,10 @@ func (c *call) estimate(e *entry) uint8 {
 // liken compares one mock fully.
 func (c *call) liken(e *entry) likeness {
 	l := likeness{
-		entry: e, path: e.pattern.match(&c.path), method: e.accepts(&c.method), atHost: e.host.match(c.request.Host),
+		entry: e, path: e.matches(&c.inquiry), method: e.accepts(&c.method), atHost: e.host.match(c.request.Host),
 	}
 	if !l.path {
-		l.distance += pathWeight + pathSpread*e.pattern.mismatch(&c.path)
+		l.distance += pathWeight + pathSpread*e.mismatch(&c.inquiry)
 	}
 	if !l.method {
 		l.distance += methodWeight
@@ -116,26 +129,41 @@ func (c *call) liken(e *entry) likeness {
 	if !l.atHost {
 		l.distance += hostWeight
 	}
-	l.distance += queryWeight * c.failingShare(e.guards.query, c.queryOf)
-	l.distance += headerWeight * c.failingShare(e.guards.headers, c.headerOf)
-	if e.guards.strictQuery && e.guards.unmentioned(&c.inquiry) != "" {
-		l.distance += queryWeight / 2
+	c.route = e.route
+	l.findings = e.guards.findings(&c.inquiry)
+	for _, part := range []string{partPath, partQuery, partHeaders, partCookies, partAuth, partBody, partState, partTimes} {
+		l.distance += partWeight(part) * failingShare(l.findings, part)
 	}
 	return l
 }
 
-func (c *call) queryOf(condition *condition) values  { return c.queryValues(condition.name) }
-func (c *call) headerOf(condition *condition) values { return c.headerValues(condition.key) }
-
-// failingShare is the share of the conditions that do not hold.
-func (*call) failingShare(conditions []condition, of func(*condition) values) float64 {
-	failing := 0
-	for i := range conditions {
-		if !conditions[i].holdsFor(of(&conditions[i])) {
+// failingShare is the share of the conditions of a part that do not hold.
+func failingShare(findings []finding, part string) float64 {
+	all, failing := 0, 0
+	for i := range findings {
+		if findings[i].part != part {
+			continue
+		}
+		if all++; !findings[i].holds {
 			failing++
 		}
 	}
-	return float64(failing) / float64(max(1, len(conditions)))
+	return float64(failing) / float64(max(1, all))
+}
+
+// unlikeExpr is the mismatch of a path with an expression, which has no parts that could be alike.
+const unlikeExpr = 0.6
+
+// mismatch says how little of a path is like that of the mock.
+func (r *route) mismatch(q *inquiry) float64 {
+	switch {
+	case r.pattern.expr == nil:
+		return r.pattern.mismatch(r.pathFor(q))
+	case r.matches(q):
+		return 0
+	default:
+		return unlikeExpr
+	}
 }
 
 // mismatch says how little of a path is like the pattern: from 0, all of it as far as can be seen, to 1.

@@ -209,6 +209,12 @@ func (k *clauseCompiler) count(o *mockbase.Operators) {
 	})
 }
 
+// compileCount compiles what a number must satisfy.
+func compileCount(o *mockbase.Operators, at string, faults *mockbase.Faults) clause {
+	k := clauseCompiler{operators: o, at: at, faults: faults, numbers: true}
+	return k.compile()
+}
+
 func describeAll(clauses []clause) string {
 	texts := make([]string, len(clauses))
 	for i := range clauses {

@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
 )
@@ -16,6 +14,8 @@ type pattern struct {
 	rest, restMin int
 	// slash tells that the pattern also matches with one more slash at the end (rule B10).
 	slash bool
+	// expr matches the whole decoded path instead of segments (rule A5).
+	expr *regexp.Regexp
 }
 
 // segment is one compiled segment of a pattern.
@@ -25,6 +25,8 @@ type segment struct {
 	literal string
 	// shape matches the text of a mixed or constrained segment.
 	shape *shape
+	// name is that of the parameter that takes the whole segment, or any number of them; "" without one.
+	name string
 }
 
 // The specificity of what a pattern holds at one place; a smaller byte is more specific (rule A4). A path that ends
@@ -32,6 +34,8 @@ type segment struct {
 const (
 	specificEnd  = mockbase.SegmentAny + 1
 	specificRest = specificEnd + 1
+	// specificExpr is that of a regular expression, which is less specific than every path (rule A5).
+	specificExpr = specificRest + 1
 )
 
 // compilePattern prepares a parsed path. The trailing slash of the pattern is significant unless slash says otherwise.
@@ -75,12 +79,16 @@ func compileSegment(s mockbase.PathSegment, o pathRules) (segment, error) {
 	case mockbase.SegmentMixed, mockbase.SegmentConstrained:
 		compiled.shape, err = compileShape(s.Parts, o)
 	case mockbase.SegmentParameter, mockbase.SegmentAny, mockbase.SegmentRest:
+		compiled.name = s.Parts[0].Name
 	}
 	return compiled, err
 }
 
 // specificity is the text by which patterns compare: the smaller is the more specific (rule A4).
 func (p *pattern) specificity() string {
+	if p.expr != nil {
+		return string(rune(specificExpr))
+	}
 	ranks := make([]rune, 0, len(p.segments)+1)
 	for _, s := range p.segments {
 		if s.kind == mockbase.SegmentRest {
@@ -94,11 +102,17 @@ func (p *pattern) specificity() string {
 // match tells whether the pattern matches a path. The index finds all patterns that match without asking each; this
 // is for explaining one.
 func (p *pattern) match(path *requestPath) bool {
+	if p.expr != nil {
+		return p.expr.MatchString(path.text())
+	}
 	return p.matchWith(path, func(s *segment, i int) bool { return s.match(path.segments[i], path.keys[i]) })
 }
 
 // matchWith matches the structure, and leaves it to the caller whether a segment matches the path's segment i.
 func (p *pattern) matchWith(path *requestPath, matches func(s *segment, i int) bool) bool {
+	if p.expr != nil {
+		return false
+	}
 	if p.matchTo(len(path.segments), matches) {
 		return true
 	}
@@ -154,121 +168,55 @@ func (s *segment) matchAnyCase(text string) bool {
 	}
 }
 
-// shape is a segment of literal text and parameters (rules B13 and B14).
-type shape struct {
-	// spelling is equal for shapes that match the same texts.
-	spelling                string
-	parts                   []shapePart
-	ignoreCase, constrained bool
-}
-
-// shapePart is literal text, or a parameter with its constraint, which may be nil.
-type shapePart struct {
-	literal    string
-	parameter  bool
-	constraint *regexp.Regexp
-}
-
-// maxShapeWork is how many bytes the constraints of one segment may look at while places to cut are tried. Any segment
-// that a person would send needs a fraction; a hostile one is no match.
-const maxShapeWork = 1 << 16
-
-func compileShape(parts []mockbase.PathPart, o pathRules) (*shape, error) {
-	s := &shape{ignoreCase: o.ignoreCase}
-	var spelling strings.Builder
-	for _, part := range parts {
-		compiled := shapePart{literal: part.Literal, parameter: part.Name != ""}
-		if part.Pattern != "" {
-			constraint, err := regexp.Compile(`\A(?:` + part.Pattern + `)\z`)
-			if err != nil {
-				return nil, fmt.Errorf("compile the pattern of {%s}: %w", part.Name, err)
+// bind appends the parameters of a path that the pattern matches.
+func (p *pattern) bind(path *requestPath, buf []pair) []pair {
+	if p.expr != nil {
+		return bindGroups(p.expr, path.text(), buf)
+	}
+	end := len(path.segments)
+	if p.slash && end > 0 && path.segments[end-1] == "" &&
+		!p.matchTo(end, func(s *segment, i int) bool { return s.match(path.segments[i], path.keys[i]) }) {
+		end--
+	}
+	at := 0
+	for i := range p.segments {
+		s := &p.segments[i]
+		if i == p.rest {
+			next := end - (len(p.segments) - 1 - i)
+			if s.name != "" && next >= at {
+				buf = append(buf, pair{name: s.name, value: strings.Join(path.segments[at:next], "/")})
 			}
-			compiled.constraint, s.constrained = constraint, true
-		}
-		// A zero byte keeps the parts apart: {a:b}c and {a:bc} are two shapes.
-		fmt.Fprintf(&spelling, "%q\x00%t\x00%q\x00", part.Literal, compiled.parameter, part.Pattern)
-		s.parts = append(s.parts, compiled)
-	}
-	s.spelling = spelling.String()
-	return s, nil
-}
-
-// match tells whether the whole text has this shape. Each parameter takes the shortest text that lets the rest match.
-func (s *shape) match(text string) bool {
-	work := maxShapeWork
-	return s.matchFrom(0, text, &work)
-}
-
-func (s *shape) matchFrom(at int, text string, work *int) bool {
-	if at == len(s.parts) {
-		return text == ""
-	}
-	part := &s.parts[at]
-	if !part.parameter {
-		n, ok := s.prefix(text, part.literal)
-		return ok && s.matchFrom(at+1, text[n:], work)
-	}
-	switch len(s.parts) - at {
-	case 1:
-		return text != "" && part.admits(text, work)
-	case 2:
-		n, ok := s.suffix(text, s.parts[at+1].literal)
-		return ok && n < len(text) && part.admits(text[:len(text)-n], work)
-	default:
-		return s.matchCuts(at, text, work)
-	}
-}
-
-// matchCuts tries every place where the parameter at the given part can end: where the literal text that follows it
-// stands.
-func (s *shape) matchCuts(at int, text string, work *int) bool {
-	part, following := &s.parts[at], s.parts[at+1].literal
-	for cut := 1; cut < len(text); cut++ {
-		n, ok := s.prefix(text[cut:], following)
-		if !ok || !part.admits(text[:cut], work) {
+			at = next
 			continue
 		}
-		if s.matchFrom(at+2, text[cut+n:], work) {
-			return true
+		if at < 0 || at >= end {
+			break
 		}
-		// Without constraints, what the first place leaves over holds all that a later one does.
-		if *work -= len(text); *work <= 0 || !s.constrained {
-			return false
+		buf = s.bind(path.segments[at], buf)
+		at++
+	}
+	return buf
+}
+
+// bind appends the parameters of one segment.
+func (s *segment) bind(text string, buf []pair) []pair {
+	switch {
+	case s.shape != nil:
+		return s.shape.bind(text, buf)
+	case s.name != "":
+		return append(buf, pair{name: s.name, value: text})
+	default:
+		return buf
+	}
+}
+
+// bindGroups appends the named groups of an expression; a group that took no part has no value.
+func bindGroups(expr *regexp.Regexp, text string, buf []pair) []pair {
+	found := expr.FindStringSubmatchIndex(text)
+	for i, name := range expr.SubexpNames() {
+		if name != "" && 2*i+1 < len(found) && found[2*i] >= 0 {
+			buf = append(buf, pair{name: name, value: text[found[2*i]:found[2*i+1]]})
 		}
 	}
-	return false
-}
-
-// prefix tells whether text begins with literal, and how many of its bytes that takes.
-func (s *shape) prefix(text, literal string) (int, bool) {
-	if !s.ignoreCase {
-		return len(literal), strings.HasPrefix(text, literal)
-	}
-	return foldPrefix(text, literal)
-}
-
-// suffix tells whether text ends with literal, and how many of its bytes that takes.
-func (s *shape) suffix(text, literal string) (int, bool) {
-	if !s.ignoreCase {
-		return len(literal), strings.HasSuffix(text, literal)
-	}
-	// Letters of one class may differ in length, so the start of the suffix is counted in runes.
-	start := len(text)
-	for range utf8.RuneCountInString(literal) {
-		_, size := utf8.DecodeLastRuneInString(text[:start])
-		start -= size
-	}
-	n, ok := foldPrefix(text[start:], literal)
-	return n, ok && n == len(text)-start
-}
-
-// admits tells whether the constraint, if there is one, holds for the whole value.
-func (p *shapePart) admits(value string, work *int) bool {
-	if p.constraint == nil {
-		return true
-	}
-	if *work -= len(value); *work < 0 {
-		return false
-	}
-	return p.constraint.MatchString(value)
+	return buf
 }

@@ -53,7 +53,7 @@ func (c *call) presence() presence {
 	if c.locate() != nil {
 		return p
 	}
-	for _, l := range c.leaves {
+	for _, l := range c.matching() {
 		for _, e := range l.entries {
 			if !e.host.match(c.request.Host) {
 				continue

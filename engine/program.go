@@ -17,7 +17,11 @@ type program struct {
 	// entries are all mocks in creation order, routes that are disabled among them.
 	entries []entry
 	index   index
-	methods methodSet
+	// matrix finds the mocks that state matrix parameters, by the path without them (rule B16); nil if there are none.
+	matrix *index
+	// expressions are the mocks whose path is a regular expression (rule A5). They alone are asked one by one.
+	expressions leaf
+	methods     methodSet
 }
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.
@@ -82,35 +86,36 @@ func (p *program) plant() {
 		if e.mock.Disabled {
 			continue
 		}
-		p.index.insert(e)
+		switch {
+		case e.pattern.expr != nil:
+			p.expressions.add(e)
+		case len(e.guards.matrix) > 0:
+			if p.matrix == nil {
+				p.matrix = &index{}
+			}
+			p.matrix.insert(e)
+		default:
+			p.index.insert(e)
+		}
 		for _, name := range e.mock.Request.Methods {
 			p.methods.add(name)
 		}
 	}
 	p.index.finish()
+	p.expressions.finish()
+	if p.matrix != nil {
+		p.matrix.finish()
+	}
 }
 
-// compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. Pointers are relative to the mock.
+// compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. Pointers are
+// relative to the mock.
 func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) *route {
-	parsed, err := mockbase.ParsePath(m.Request.Path)
-	if err != nil {
-		faults.Append(mockbase.FieldError{Pointer: pathPointer(m), Code: mockbase.FieldSyntax, Detail: err.Error()})
-		return nil
-	}
-	slash := m.Request.TrailingSlash
-	if slash == "" {
-		slash = s.slash
-	}
 	r := &route{mock: m, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version}, host: compileHost(m.Request.Host)}
-	if r.pattern, err = compilePattern(parsed, s.pathRules, slash); err != nil {
-		faults.Append(mockbase.FieldError{Pointer: pathPointer(m), Code: mockbase.FieldSyntax, Detail: err.Error()})
+	if r.pattern = compilePlace(s, m, faults); r.pattern == nil {
 		return nil
 	}
-	r.guards = guards{
-		query:       compileConditions(m.Request.Query, "#/request/query", faults),
-		headers:     compileConditions(m.Request.Headers, "#/request/headers", faults),
-		strictQuery: m.Request.StrictQuery,
-	}
+	r.guards = compileGuards(&m.Request, faults)
 	r.guarded = r.guards.any()
 	r.precedence = precedence(m.Priority, r.pattern)
 	r.rank, r.headRank = ranksOf(m.Request.Methods)
@@ -159,12 +164,4 @@ func (r *route) accepts(m *method) bool {
 // derives tells whether the mock answers HEAD only because it answers GET (rule L1).
 func (r *route) derives(m *method) bool {
 	return m.derived && r.headRank == rankDerived
-}
-
-// pathPointer is the place of a mock's path.
-func pathPointer(m *mockbase.Mock) string {
-	if m.Request.Shorthand {
-		return "#/request"
-	}
-	return "#/request/path"
 }

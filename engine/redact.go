@@ -14,7 +14,7 @@ const mask = "***"
 // project is one of them.
 func secretHeaders() [8]string {
 	return [...]string{
-		"Authorization", "Proxy-Authorization", headerCookie, headerSetCookie, "X-Api-Key", "Api-Key", "X-Auth-Token", "Mockbase-Token",
+		headerAuthorization, "Proxy-Authorization", headerCookie, headerSetCookie, "X-Api-Key", "Api-Key", "X-Auth-Token", "Mockbase-Token",
 	}
 }
 
@@ -69,7 +69,7 @@ func maskLines(canonical string, lines []string) []string {
 
 // maskValue hides a value; of credentials the scheme stays.
 func maskValue(canonical, value string) string {
-	if canonical == "Authorization" || canonical == "Proxy-Authorization" {
+	if canonical == headerAuthorization || canonical == "Proxy-Authorization" {
 		if scheme, rest, ok := strings.Cut(value, " "); ok && rest != "" {
 			return scheme + " " + mask
 		}

@@ -73,7 +73,7 @@ func (e *Engine) newCall(w http.ResponseWriter, r *http.Request) *call {
 	s := c.program.settings
 	c.header = withoutSignIn(r.Header)
 	c.method = s.method(r.Method)
-	c.rawQuery = c.target.query
+	c.rawQuery, c.asked = c.target.query, c.target.asked
 	if !s.origins.open {
 		c.allowed = s.origins.allow(r.Header[headerOrigin])
 	}
@@ -103,13 +103,14 @@ func (c *call) locate() error {
 	if c.located {
 		return nil
 	}
-	path, err := c.program.settings.split(c.target.path, c.segmentRoom[:0])
+	c.rules = c.program.settings.pathRules
+	path, err := c.rules.split(c.target.path, c.segmentRoom[:0])
 	if err != nil {
 		return err
 	}
 	c.path, c.located = path, true
 	c.leaves = c.program.index.find(&c.path, c.leafRoom[:0])
-	return nil
+	return c.locateMatrix()
 }
 
 // sound refuses what cannot be asked of any mock, and reads the body. It answers and returns false then.

@@ -13,20 +13,21 @@ type target struct {
 	slug string
 	// path is what follows the project's base path; it begins with a slash.
 	path string
-	// query is what follows the first question mark.
+	// query is what follows the first question mark; asked tells that there is one (rule C13).
 	query string
+	asked bool
 }
 
 // parseTarget reads a request target below prefix, which ends with a slash. It reports false when the target lies
 // elsewhere. The authority of an absolute-form target is passed over: net/http has made it the request's host (rule
 // A12). Two slashes at the beginning are a path and no authority (rule B9).
 func parseTarget(raw, prefix string) (target, bool) {
-	location, query, _ := strings.Cut(originForm(raw), "?")
+	location, query, asked := strings.Cut(originForm(raw), "?")
 	below, ok := strings.CutPrefix(location, prefix)
 	if !ok {
 		return target{}, false
 	}
-	t := target{slug: below, path: "/", query: query}
+	t := target{slug: below, path: "/", query: query, asked: asked}
 	if slash := strings.IndexByte(below, '/'); slash >= 0 {
 		t.slug, t.path = below[:slash], below[slash:]
 	}

@@ -55,7 +55,6 @@ func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.Fiel
 	u.refuseIf(m.HeadIsFree, "#/headCounts")
 	u.refuseIf(m.LeaveBody, "#/readBody")
 	u.refuseIf(m.Expect != nil, "#/expect")
-	u.request(&m.Request)
 	for i := range m.Responses {
 		at := "#/responses/" + strconv.Itoa(i)
 		if m.SingleResponse {
@@ -64,7 +63,7 @@ func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.Fiel
 		u.response(&m.Responses[i], at)
 		u.refuseIf(i > 0, at)
 	}
-	if m.Request.Path != "" {
+	if m.Request.Path+m.Request.PathMatches+m.Request.RawTarget != "" {
 		s, err := e.compileSettings(c)
 		if err != nil {
 			// CheckConfig reports this, with its place; the mock does not depend on it.
@@ -104,18 +103,6 @@ func (u *refusals) settings(s *mockbase.Settings) {
 	u.refuseIf(s.NoMatch.Template != nil && *s.NoMatch.Template, "#/settings/noMatch/template")
 	u.refuseIf(s.NoMatch.Delay != nil, "#/settings/noMatch/delay")
 	u.refuseIf(s.NoMatch.Body.Kind == mockbase.BodyFile, "#/settings/noMatch/file")
-}
-
-func (u *refusals) request(r *mockbase.RequestMatcher) {
-	u.refuseIf(r.PathMatches != "", "#/request/pathMatches")
-	u.refuseIf(r.RawTarget != "", "#/request/rawTarget")
-	u.refuseIf(len(r.Cookies) > 0, "#/request/cookies")
-	u.refuseIf(len(r.Matrix) > 0, "#/request/matrix")
-	u.refuseIf(r.Auth != nil, "#/request/auth")
-	u.refuseIf(r.Body != nil, "#/request/body")
-	u.refuseIf(len(r.AnyOf) > 0, "#/request/anyOf")
-	u.refuseIf(len(r.AllOf) > 0, "#/request/allOf")
-	u.refuseIf(r.Not != nil, "#/request/not")
 }
 
 func (u *refusals) response(r *mockbase.Response, at string) {

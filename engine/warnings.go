@@ -67,7 +67,7 @@ func (e *Engine) programOf(s *mockbase.Snapshot) *program {
 // before returns the first other entry that ranks before own, has a path that covers that of own, and satisfies is.
 func (p *program) before(own *entry, is func(other, own *entry) bool) *entry {
 	var best *entry
-	for _, l := range p.index.covering(own.pattern) {
+	for _, l := range p.rivals(own) {
 		for _, other := range l.entries {
 			if other != own && compare(other, own) < 0 && is(other, own) && (best == nil || compare(other, best) < 0) {
 				best = other
@@ -75,6 +75,23 @@ func (p *program) before(own *entry, is func(other, own *entry) bool) *entry {
 		}
 	}
 	return best
+}
+
+// rivals returns the leaves whose mocks match whatever path own matches.
+func (p *program) rivals(own *entry) []*leaf {
+	switch {
+	case own.pattern.expr == nil && len(own.guards.matrix) == 0:
+		return p.index.covering(own.pattern)
+	case own.pattern.expr == nil:
+		return p.matrix.covering(own.pattern)
+	}
+	same := &leaf{}
+	for _, e := range p.expressions.entries {
+		if e.pattern.expr.String() == own.pattern.expr.String() {
+			same.entries = append(same.entries, e)
+		}
+	}
+	return []*leaf{same}
 }
 
 // hides tells whether whatever own would answer, other answers first, given that its path covers that of own.

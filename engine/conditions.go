@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/mockbase/mockbase"
+)
+
+// conditions are what must hold of a request, and in a response's when of the moment too: everything that is stated
+// (rule A1). They nest freely (rule K8).
+type conditions struct {
+	params, query, headers, cookies []condition
+	auth                            *authCondition
+	states                          []string
+	call                            *clause
+	anyOf, allOf                    []*conditions
+	not                             *conditions
+	// stated tells that there is a condition at all.
+	stated bool
+}
+
+// compileConditions compiles what stands at a JSON pointer.
+func compileConditions(c *mockbase.Condition, at string, faults *mockbase.Faults) *conditions {
+	compiled := &conditions{
+		params:  compileNamed(c.Path, pointerTo(at, "path"), faults),
+		query:   compileNamed(c.Query, pointerTo(at, "query"), faults),
+		headers: compileNamed(c.Headers, pointerTo(at, "headers"), faults),
+		cookies: compileNamed(c.Cookies, pointerTo(at, "cookies"), faults),
+		auth:    compileAuth(c.Auth, pointerTo(at, "auth"), faults),
+		states:  c.States,
+		anyOf:   compileAllConditions(c.AnyOf, pointerTo(at, "anyOf"), faults),
+		allOf:   compileAllConditions(c.AllOf, pointerTo(at, "allOf"), faults),
+	}
+	if c.Body != nil {
+		faults.Append(notServed(pointerTo(at, "body"), "body"))
+	}
+	if c.Call != nil {
+		call := compileCount(c.Call, pointerTo(at, "call"), faults)
+		compiled.call = &call
+	}
+	if c.Not != nil {
+		compiled.not = compileConditions(c.Not, pointerTo(at, "not"), faults)
+	}
+	compiled.stated = compiled.named() || compiled.auth != nil || len(compiled.states) > 0 || compiled.call != nil ||
+		len(compiled.anyOf) > 0 || len(compiled.allOf) > 0 || compiled.not != nil
+	return compiled
+}
+
+func compileAllConditions(list []mockbase.Condition, at string, faults *mockbase.Faults) []*conditions {
+	if len(list) == 0 {
+		return nil
+	}
+	compiled := make([]*conditions, len(list))
+	for i := range list {
+		compiled[i] = compileConditions(&list[i], pointerTo(at, strconv.Itoa(i)), faults)
+	}
+	return compiled
+}
+
+func (c *conditions) named() bool {
+	return len(c.params)+len(c.query)+len(c.headers)+len(c.cookies) > 0
+}
+
+// hold tells whether everything that is stated holds. What costs least is asked first.
+func (c *conditions) hold(q *inquiry) bool {
+	return !c.stated || c.holdNamed(q) && c.holdMoment(q) && c.holdNested(q)
+}
+
+func (c *conditions) holdNamed(q *inquiry) bool {
+	return allHold(c.headers, q.headerOf) && allHold(c.query, q.queryOf) && allHold(c.cookies, q.cookieOf) &&
+		allHold(c.params, q.paramOf) && (c.auth == nil || c.auth.holds(q))
+}
+
+// allHold tells whether every condition holds for the values of its name.
+func allHold(list []condition, of func(*condition) values) bool {
+	for i := range list {
+		if !list[i].holdsFor(of(&list[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// holdMoment asks for the state of the scenario and the number of the call.
+func (c *conditions) holdMoment(q *inquiry) bool {
+	if len(c.states) > 0 && (q.moment == nil || !q.moment.inState(c.states)) {
+		return false
+	}
+	if c.call == nil {
+		return true
+	}
+	v := q.callValues()
+	return c.call.holds(&v)
+}
+
+// callValues is the number of the call, as the values of a name.
+func (q *inquiry) callValues() values {
+	if q.moment == nil {
+		return values{}
+	}
+	return values{list: []string{strconv.FormatInt(q.moment.callNumber(), 10)}}
+}
+
+func (c *conditions) holdNested(q *inquiry) bool {
+	for _, inner := range c.allOf {
+		if !inner.hold(q) {
+			return false
+		}
+	}
+	if c.not != nil && c.not.hold(q) {
+		return false
+	}
+	for _, inner := range c.anyOf {
+		if inner.hold(q) {
+			return true
+		}
+	}
+	return len(c.anyOf) == 0
+}
+
+// mention tells whether a condition is about a name of the query (rule C10), at any depth.
+func (c *conditions) mention(name string) bool {
+	for i := range c.query {
+		if c.query[i].name == name {
+			return true
+		}
+	}
+	for _, inner := range c.anyOf {
+		if inner.mention(name) {
+			return true
+		}
+	}
+	for _, inner := range c.allOf {
+		if inner.mention(name) {
+			return true
+		}
+	}
+	return c.not != nil && c.not.mention(name)
+}

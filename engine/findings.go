@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// finding is what became of one condition, for an explanation.
+type finding struct {
+	part, name string
+	holds      bool
+	// describe tells the operator that fails, what it expects and what was sent.
+	describe func() (operator, expected, actual string)
+}
+
+// findings returns what became of each condition of a mock, in the order in which an explanation lists them.
+func (g *guards) findings(q *inquiry) []finding {
+	found := g.conditions.findings(q)
+	found = appendNamed(found, partPath, g.matrix, q.matrixOf)
+	if g.raw != nil {
+		found = append(found, finding{part: partQuery, holds: g.raw.match(q), describe: func() (string, string, string) {
+			return "rawTarget", g.raw.String(), (&rawQuery{text: q.rawQuery, asked: q.asked}).String()
+		}})
+	}
+	if g.strictQuery {
+		extra := g.unmentioned(q)
+		found = append(found, finding{part: partQuery, holds: extra == "", describe: func() (string, string, string) {
+			return "strictQuery", "no other name", extra
+		}})
+	}
+	return found
+}
+
+// String shows the query with its question mark, and none as such.
+func (r *rawQuery) String() string {
+	if !r.asked {
+		return "no query"
+	}
+	return "?" + r.text
+}
+
+func (c *conditions) findings(q *inquiry) []finding {
+	if !c.stated {
+		return nil
+	}
+	var found []finding
+	found = appendNamed(found, partPath, c.params, q.paramOf)
+	found = appendNamed(found, partQuery, c.query, q.queryOf)
+	found = appendNamed(found, partHeaders, c.headers, q.headerOf)
+	found = appendNamed(found, partCookies, c.cookies, q.cookieOf)
+	if c.auth != nil {
+		found = append(found, c.auth.findings(q)...)
+	}
+	found = c.appendMoment(found, q)
+	for _, inner := range c.allOf {
+		found = append(found, inner.findings(q)...)
+	}
+	if len(c.anyOf) > 0 {
+		found = append(found, anyFinding(c.anyOf, q))
+	}
+	if c.not != nil {
+		found = append(found, notFinding(c.not, q))
+	}
+	return found
+}
+
+func appendNamed(found []finding, part string, list []condition, of func(*condition) values) []finding {
+	for i := range list {
+		v := of(&list[i])
+		found = append(found, clausesFinding(part, list[i].name, list[i].clauses, v))
+	}
+	return found
+}
+
+// clausesFinding is what became of the clauses about the values of one name.
+func clausesFinding(part, name string, clauses []clause, v values) finding {
+	failing := failingClause(clauses, &v)
+	return finding{part: part, name: name, holds: failing == nil, describe: func() (operator, expected, actual string) {
+		if failing != nil {
+			operator, expected = failing.failing(&v)
+		} else if len(clauses) > 0 {
+			operator, expected = "holds", clauses[0].String()
+		}
+		actual = notSent
+		if v.sent() {
+			actual = strings.Join(v.list, ", ")
+		}
+		return operator, expected, actual
+	}}
+}
+
+func (c *conditions) appendMoment(found []finding, q *inquiry) []finding {
+	if len(c.states) > 0 {
+		found = append(found, finding{
+			part: partState, holds: q.moment != nil && q.moment.inState(c.states),
+			describe: func() (string, string, string) { return "in", strings.Join(c.states, ", "), "another state" },
+		})
+	}
+	if c.call != nil {
+		found = append(found, clausesFinding(partTimes, "call", []clause{*c.call}, q.callValues()))
+	}
+	return found
+}
+
+// firstFailing returns the first finding of what does not hold, nil if there is none.
+func firstFailing(found []finding) *finding {
+	for i := range found {
+		if !found[i].holds {
+			return &found[i]
+		}
+	}
+	return nil
+}
+
+// anyFinding stands for alternatives: where none holds, it names what fails first in each.
+func anyFinding(alternatives []*conditions, q *inquiry) finding {
+	all := finding{part: partHeaders, holds: true}
+	var failing []*finding
+	for i, inner := range alternatives {
+		found := inner.findings(q)
+		first := firstFailing(found)
+		if first == nil {
+			if len(found) > 0 {
+				all.part, all.name = found[0].part, found[0].name
+			}
+			return all
+		}
+		if i == 0 {
+			all.part, all.name = first.part, first.name
+		}
+		failing = append(failing, first)
+	}
+	all.holds = false
+	all.describe = func() (string, string, string) {
+		var expected, actual []string
+		for _, f := range failing {
+			operator, operand, sent := f.shown()
+			expected = append(expected, f.label()+" "+operator+" "+operand)
+			actual = append(actual, sent)
+		}
+		return "anyOf", strings.Join(expected, " | "), strings.Join(actual, " | ")
+	}
+	return all
+}
+
+// notFinding stands for a negation: where it fails, it names the first of what holds and must not.
+func notFinding(inner *conditions, q *inquiry) finding {
+	found := inner.findings(q)
+	if first := firstFailing(found); first != nil {
+		return finding{part: first.part, name: first.name, holds: true}
+	}
+	negated := finding{part: partHeaders}
+	if len(found) > 0 {
+		negated = found[0]
+	}
+	f := negated
+	f.holds = false
+	f.describe = func() (string, string, string) {
+		if negated.describe == nil {
+			return "not", "anything else", ""
+		}
+		_, expected, actual := negated.shown()
+		return "not", expected, actual
+	}
+	return f
+}
+
+// label is the part with the name.
+func (f *finding) label() string {
+	return strings.TrimSuffix(f.part+" "+f.name, " ")
+}
+
+// shown describes a finding with its secrets masked.
+func (f *finding) shown() (operator, expected, actual string) {
+	if f.describe == nil {
+		return "", "", ""
+	}
+	operator, expected, actual = f.describe()
+	missed := mockbase.MissedPart{Part: f.part, Name: f.name, Operator: operator, Expected: expected, Actual: actual}
+	if f.secret() {
+		hide(f.part, &missed)
+	}
+	return operator, missed.Expected, missed.Actual
+}
+
+// secret tells whether the values must not be shown: those of all cookies and credentials, and what is named like a
+// secret (rule M2).
+func (f *finding) secret() bool {
+	return f.part == partCookies || f.part == partAuth || isSecretName(f.name)
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// inquiry is what the conditions ask about a request. Matching never changes the request (rule K10).
+type inquiry struct {
+	request *http.Request
+	// header is the request's header as mocks see it.
+	header http.Header
+	method method
+	// rules are those by which the path was split.
+	rules pathRules
+	path  requestPath
+	// wholePath is the text of the path, once somebody asks.
+	wholePath string
+	// plain is the path without its matrix parameters, which are in matrix (rule B16); they are taken out when a mock of the
+	// project states some.
+	plain  requestPath
+	matrix []pair
+	// rawQuery is parsed when a condition asks first; asked tells an empty query from none.
+	rawQuery string
+	asked    bool
+	parsed   bool
+	query    []pair
+	// cookies are parsed when a condition asks first.
+	cookiesParsed bool
+	cookies       []pair
+	// route is the mock that is asked at the moment: it names the parameters of the path. bound is the one that parameters
+	// are those of.
+	route, bound *route
+	parameters   []pair
+	// moment answers what conditions ask beside the request itself; nil knows of no state and no call.
+	moment moment
+}
+
+// moment is the time of a request as far as conditions ask for it: the state of the scenario of the mock that is asked,
+// and the number of the call.
+type moment interface {
+	inState(states []string) bool
+	callNumber() int64
+}
+
+func (q *inquiry) pairs() []pair {
+	if !q.parsed {
+		q.query, q.parsed = parseQuery(q.rawQuery), true
+	}
+	return q.query
+}
+
+// valuesOf returns the values of a name in their order; names are case-sensitive (rules C7 and C9).
+func valuesOf(pairs []pair, name string) values {
+	var v values
+	for _, p := range pairs {
+		if p.name == name {
+			v.list = append(v.list, p.value)
+		}
+	}
+	return v
+}
+
+func (q *inquiry) queryOf(c *condition) values  { return valuesOf(q.pairs(), c.name) }
+func (q *inquiry) headerOf(c *condition) values { return q.headerValues(c.key) }
+func (q *inquiry) cookieOf(c *condition) values { return valuesOf(q.cookiePairs(), c.name) }
+func (q *inquiry) matrixOf(c *condition) values { return valuesOf(q.matrix, c.name) }
+func (q *inquiry) paramOf(c *condition) values  { return valuesOf(q.pathParameters(), c.name) }
+
+// pathParameters returns the parameters of the path by the names that the mock which is asked gives them.
+func (q *inquiry) pathParameters() []pair {
+	if q.route == nil {
+		return nil
+	}
+	if q.bound != q.route {
+		q.parameters, q.bound = q.route.bind(q, q.parameters[:0]), q.route
+	}
+	return q.parameters
+}
+
+// headerValues returns the field lines of a header, by its canonical name, and all lines joined (rules D1 to D3).
+// Mockbase-* headers speak to the server and are hidden from mocks (rule AA12).
+func (q *inquiry) headerValues(key string) values {
+	if strings.HasPrefix(key, "Mockbase-") {
+		return values{}
+	}
+	lines := q.header[key]
+	if len(lines) == 0 {
+		lines = q.movedHeader(key)
+	}
+	v := values{list: trimmed(lines)}
+	if len(lines) > 1 {
+		v.several, v.joined = true, strings.Join(v.list, ", ")
+	}
+	return v
+}
+
+// trimmed returns the lines without blanks at their ends (rule D2); the same lines when they have none, as those that
+// net/http reads.
+func trimmed(lines []string) []string {
+	for i, line := range lines {
+		if strings.Trim(line, " \t") == line {
+			continue
+		}
+		clean := slices.Clone(lines)
+		for j := i; j < len(clean); j++ {
+			clean[j] = strings.Trim(clean[j], " \t")
+		}
+		return clean
+	}
+	return lines
+}
+
+// movedHeader finds what net/http moves out of its header map (rule D8).
+func (q *inquiry) movedHeader(key string) []string {
+	switch {
+	case key == "Host" && q.request.Host != "":
+		return []string{q.request.Host}
+	case key == "Transfer-Encoding":
+		return q.request.TransferEncoding
+	case key == "Content-Length" && q.request.ContentLength > 0 && len(q.request.TransferEncoding) == 0:
+		return []string{strconv.FormatInt(q.request.ContentLength, 10)}
+	default:
+		return nil
+	}
+}
