@@ -36,6 +36,7 @@ var house = []struct {
 	{pkg: "engine/chance"},
 	{pkg: "engine/journal", ours: []string{""}},
 	{pkg: "engine/outbound"},
+	{pkg: "engine/jsonvalue"},
 	{pkg: "store", ours: []string{""}},
 	{pkg: "store/sqlite", ours: []string{"", "store"}, others: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3", "golang.org/x/sys"}},
 	{pkg: "store/storetest", ours: []string{"", "store"}},
