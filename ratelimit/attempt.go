@@ -15,7 +15,10 @@ type Attempt struct {
 	Address netip.Addr
 	// Identifier is what the client's address counts as (rule RL75), and the key part "ip".
 	Identifier string
-	Method     string
+	// Place is the part of the server that the request came to, such as one of its planes, for rules that are not about
+	// all of it; it is empty where nobody tells them apart.
+	Place  string
+	Method string
 	// Path is the decoded path of the request, Pattern the route that serves it, empty where none is known.
 	Path, Pattern string
 	// Authenticated says that this server verified who is asking; a header alone proves nothing (rule RL104).

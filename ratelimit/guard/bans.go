@@ -133,7 +133,7 @@ func (w *walk) bannedByHand() bool {
 	}
 	return w.refuse(&refusal{
 		layer: ratelimit.LayerBans, rule: ratelimit.ManualBans, key: addressOf(w.attempt), tally: w.program.manual,
-		status: ratelimit.StatusForbidden, reason: ban.Reason, retryAfter: ban.Rest(w.attempt.Now),
+		status: ratelimit.StatusForbidden, reason: ban.Reason, retryAfter: ban.Rest(w.attempt.Now), ban: ban.Identifier,
 	})
 }
 
@@ -174,7 +174,7 @@ func (w *walk) extend(ctx context.Context, r *banRule, key string, ban *ratelimi
 func (w *walk) byBan(r *banRule, key string, ban *ratelimit.Ban) *refusal {
 	return &refusal{
 		layer: ratelimit.LayerBans, rule: r.Name, key: key, tally: r.tally, status: r.Status, code: r.Code,
-		reason: ban.Reason, retryAfter: ban.Rest(w.attempt.Now), dry: r.DryRun,
+		reason: ban.Reason, retryAfter: ban.Rest(w.attempt.Now), ban: ban.Identifier, dry: r.DryRun,
 	}
 }
 

@@ -87,7 +87,7 @@ func (p *program) charge(ctx context.Context, a *ratelimit.Attempt, extra int64)
 	extra = min(extra, ratelimit.MaxCost)
 	for _, t := range p.tiers {
 		policy := t.policy()
-		if policy.Limit == 0 || !t.rule.Match.matches(a) {
+		if policy.Limit == 0 || policy.Algorithm == ratelimit.Concurrency || !t.rule.Match.matches(a) {
 			continue
 		}
 		key, ok := t.rule.Key.identifier(a)

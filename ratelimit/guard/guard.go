@@ -58,6 +58,8 @@ type Match struct {
 	RetryAfter time.Duration
 	// Decision is that of a tier; other layers have none.
 	Decision ratelimit.Decision
+	// Ban is the identifier of the ban that refused; other layers have none.
+	Ban string
 	// Attempt is the request; it must not be kept.
 	Attempt *ratelimit.Attempt
 }
@@ -224,6 +226,7 @@ func (g *Guard) Done(ctx context.Context, a *ratelimit.Attempt, v *ratelimit.Ver
 		return
 	}
 	v.State = nil
+	giveBack(passed.held)
 	extra := o.Cost - a.Cost
 	if len(passed.watches) == 0 && extra <= 0 {
 		return

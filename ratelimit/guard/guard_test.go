@@ -492,7 +492,7 @@ func TestRL130_all_faults_of_rules_are_listed_at_once(t *testing.T) {
 	}
 	for _, want := range []string{
 		"entry 0 (predicate) states 0 conditions", "entry 1 (id:b) states 2 conditions", `name "a, b"`, `name "a\r\nb"`, `track rule ""`, `two ban rules are named "twice"`,
-		"status 418", `kind "maybe"`, `failure mode "ajar"`, `missing keys "guess"`, "1.5s is not whole seconds", "concurrency holds leases",
+		"status 418", `kind "maybe"`, `failure mode "ajar"`, `missing keys "guess"`, "1.5s is not whole seconds",
 		"a part of the key is empty", `two tiers are named "parts"`, "cost 0: want one", "cost 1: -1", "class 1 is out of order",
 		`mode "melted"`, "minimum 2", "no limiter", "no register of bans", "no register of circuits",
 	} {

@@ -10,6 +10,8 @@ import (
 
 // Matcher selects requests. All that it states must hold; the zero matcher selects every request.
 type Matcher struct {
+	// Places are those of the attempts.
+	Places []string
 	// Methods are exact.
 	Methods []string
 	// Paths are exact, or a prefix that ends in *. They are compared with the path and with the route pattern.
@@ -19,6 +21,9 @@ type Matcher struct {
 }
 
 func (m *Matcher) matches(a *ratelimit.Attempt) bool {
+	if len(m.Places) > 0 && !slices.Contains(m.Places, a.Place) {
+		return false
+	}
 	if len(m.Methods) > 0 && !slices.Contains(m.Methods, a.Method) {
 		return false
 	}

@@ -27,6 +27,7 @@ type program struct {
 type passage struct {
 	program *program
 	watches []watch
+	held    []*ratelimit.Held
 }
 
 // banRule is a compiled rule.

@@ -81,8 +81,8 @@ type BanRule struct {
 
 // Tier is a limit among others (rule RL89).
 type Tier struct {
-	// Policy has a name of its own, which is also the namespace of its counters. Limit 0 skips the tier. Concurrency
-	// policies hold leases, which tiers do not keep.
+	// Policy has a name of its own, which is also the namespace of its counters. Limit 0 skips the tier. A place of a
+	// concurrency policy is held until Guard.Done, and renewed meanwhile (rules RL40, RL41).
 	Policy ratelimit.Policy
 	Key    Key
 	// Match selects the requests that the tier is about.
@@ -166,8 +166,6 @@ func (r *Rules) validateTiers() error {
 		switch {
 		case names[t.Policy.Name]:
 			faults = append(faults, fault("two tiers are named %q", t.Policy.Name))
-		case t.Policy.Algorithm == ratelimit.Concurrency:
-			faults = append(faults, fault("tier %q: concurrency holds leases, which tiers do not keep", t.Policy.Name))
 		default:
 			faults = append(faults, t.Key.validate(t.Policy.Name))
 		}

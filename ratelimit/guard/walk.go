@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/mockbase/mockbase/ratelimit"
@@ -14,6 +15,9 @@ type walk struct {
 	attempt *ratelimit.Attempt
 	verdict ratelimit.Verdict
 	watches []watch
+	held    []*ratelimit.Held
+	// silent keeps matches from being counted and told of.
+	silent bool
 }
 
 // run asks the layers in their order (rule RL86).
@@ -27,12 +31,20 @@ func (w *walk) run(ctx context.Context) {
 		for i := range w.watches {
 			w.guard.bans.leave(&w.watches[i])
 		}
+		giveBack(w.held)
 		return
 	}
 	w.verdict.Allowed = true
 	w.verdict.State = w.program.plain
-	if len(w.watches) > 0 {
-		w.verdict.State = &passage{program: w.program, watches: w.watches}
+	if len(w.watches)+len(w.held) > 0 {
+		w.verdict.State = &passage{program: w.program, watches: w.watches, held: w.held}
+	}
+}
+
+// giveBack releases places of concurrency tiers (rule RL41).
+func giveBack(held []*ratelimit.Held) {
+	for _, h := range held {
+		h.Release()
 	}
 }
 
@@ -49,6 +61,8 @@ type refusal struct {
 	decision   ratelimit.Decision
 	hidden     bool
 	dry        bool
+	// ban is the identifier of the ban that refused.
+	ban string
 }
 
 // refuse counts a match and tells of it. It ends the walk unless the rule is in dry run (rule RL92).
@@ -59,14 +73,12 @@ func (w *walk) refuse(r *refusal) bool {
 	}
 	w.tell(r, mode)
 	if mode == ModeDry {
-		r.tally.dry.Add(1)
 		if w.verdict.WouldLimit != "" {
 			w.verdict.WouldLimit += ", "
 		}
 		w.verdict.WouldLimit += string(r.layer) + "/" + r.rule
 		return false
 	}
-	r.tally.live.Add(1)
 	w.verdict = ratelimit.Verdict{
 		Layer: r.layer, Rule: r.rule, Reason: r.reason, Status: r.status, Code: r.code, RetryAfter: r.retryAfter,
 		Decision: r.decision, Hidden: r.hidden, WouldLimit: w.verdict.WouldLimit,
@@ -74,13 +86,22 @@ func (w *walk) refuse(r *refusal) bool {
 	return true
 }
 
+// tell counts a match and hands it on.
 func (w *walk) tell(r *refusal, mode Mode) {
+	if w.silent {
+		return
+	}
+	if mode == ModeDry {
+		r.tally.dry.Add(1)
+	} else {
+		r.tally.live.Add(1)
+	}
 	if w.guard.onMatch == nil {
 		return
 	}
 	w.guard.onMatch(Match{
 		Layer: r.layer, Rule: r.rule, Mode: mode, Key: ratelimit.KeyIdentifier(r.key), Status: r.status, Reason: r.reason,
-		RetryAfter: r.retryAfter, Decision: r.decision, Attempt: w.attempt,
+		RetryAfter: r.retryAfter, Decision: r.decision, Ban: r.ban, Attempt: w.attempt,
 	})
 }
 
@@ -126,30 +147,44 @@ func (w *walk) blocked() bool {
 // limited asks the tiers in their order; the first denial ends. The verdict reports the tier with the least share left of
 // those that clients may see (rules RL89, RL90).
 func (w *walk) limited(ctx context.Context) bool {
-	for _, t := range w.program.tiers {
-		policy := t.policy()
-		if policy.Limit == 0 || !t.rule.Match.matches(w.attempt) {
-			continue
-		}
-		key, ok := t.rule.Key.identifier(w.attempt)
-		if !ok {
-			if t.rule.Key.OnMissing == MissingDeny && w.refuse(w.keyless(ratelimit.LayerTiers, policy.Name, t.tally, t.rule.DryRun)) {
-				return true
-			}
-			continue
-		}
-		d, err := t.limiter.Check(ctx, ratelimit.Request{
-			Key: ratelimit.Key{Namespace: policy.Name, Identifier: key}, Policy: policy, Cost: w.attempt.Cost, Now: w.attempt.Now,
-		})
-		if err != nil { // Only misuse, which Update has ruled out; limits must never take the server down.
-			continue
-		}
-		if d.Allowed {
-			w.report(t, &d)
-		} else if w.refuse(denial(t, key, &d)) {
-			return true
-		}
+	return slices.ContainsFunc(w.program.tiers, func(t *tier) bool {
+		key, counts, refused := w.tierKey(t)
+		return refused || counts && w.check(ctx, t, key)
+	})
+}
+
+// tierKey returns the key by which a tier counts the request, and whether it does. A request that lacks a part of the key
+// may be refused for that.
+func (w *walk) tierKey(t *tier) (key string, counts, refused bool) {
+	policy := t.policy()
+	if policy.Limit == 0 || !t.rule.Match.matches(w.attempt) {
+		return "", false, false
 	}
+	key, counts = t.rule.Key.identifier(w.attempt)
+	refused = !counts && t.rule.Key.OnMissing == MissingDeny && w.refuse(w.keyless(ratelimit.LayerTiers, policy.Name, t.tally, t.rule.DryRun))
+	return key, counts, refused
+}
+
+// check asks one tier and returns whether it refused.
+func (w *walk) check(ctx context.Context, t *tier, key string) bool {
+	policy := t.policy()
+	request := ratelimit.Request{
+		Key: ratelimit.Key{Namespace: policy.Name, Identifier: key}, Policy: policy, Cost: w.attempt.Cost, Now: w.attempt.Now,
+	}
+	if policy.Algorithm == ratelimit.Concurrency {
+		request.Lease = ratelimit.NewLease()
+	}
+	d, err := t.limiter.Check(ctx, request)
+	switch {
+	case err != nil: // Only misuse, which Update has ruled out; limits must never take the server down.
+		return false
+	case !d.Allowed:
+		return w.refuse(denial(t, key, &d))
+	case request.Lease != "" && !d.Skipped:
+		w.held = append(w.held, t.limiter.Hold(ctx, request, d))
+	default:
+	}
+	w.report(t, &d)
 	return false
 }
 
@@ -196,10 +231,14 @@ func (w *walk) broken() bool {
 	if ok {
 		return false
 	}
-	return w.refuse(&refusal{
+	return w.refuse(w.byCircuit(c, wait))
+}
+
+func (w *walk) byCircuit(c *Circuit, wait time.Duration) *refusal {
+	return &refusal{
 		layer: ratelimit.LayerCircuit, rule: "circuit", key: addressOf(w.attempt), tally: w.program.circuitTally,
 		status: ratelimit.StatusUnavailable, retryAfter: max(wait, minimalWait(wait)), dry: c.DryRun,
-	})
+	}
 }
 
 // minimalWait keeps the wait of a refusal from being none, and leaves Never alone.

@@ -41,6 +41,9 @@ type AddressOptions struct {
 	Header string
 	// IPv6Prefix is the length of the network that counts as one IPv6 client, 32 to 128; 0 is DefaultIPv6Prefix.
 	IPv6Prefix int
+	// Digest replaces the text of an address in identifiers, for stores that are to hold no personal data (rule RL133);
+	// nil leaves it readable. It must be a pure function. Identity.Digest makes one.
+	Digest func(text string) string
 	// Logger gets one warning when a forwarding header arrives and no proxy is trusted (rule RL131); nil is silent.
 	Logger *slog.Logger
 }
@@ -70,21 +73,37 @@ func token(name string) bool {
 
 // Addresses finds out who is asking (rules RL70 to RL77). It is safe for concurrent use.
 type Addresses struct {
+	present atomic.Pointer[addressing]
+	logger  *slog.Logger
+	warned  atomic.Bool
+}
+
+// addressing is what the options say.
+type addressing struct {
 	trusted []netip.Prefix
 	// header is the canonical name of the source; it is empty for none.
 	header string
 	// chain says how the header lists hops; nil says that it holds one address.
 	chain      *chain
 	ipv6Prefix int
-	logger     *slog.Logger
-	warned     atomic.Bool
+	digest     func(string) string
 	names      identifiers
 }
 
 // NewAddresses makes the finder. What [AddressOptions.Validate] refuses falls back to its safe side: a header that
 // cannot be is none, an impossible prefix length is the default, an invalid network is not trusted.
 func NewAddresses(o AddressOptions) *Addresses {
-	a := &Addresses{ipv6Prefix: o.IPv6Prefix, logger: o.Logger}
+	a := &Addresses{logger: o.Logger}
+	a.Update(o)
+	return a
+}
+
+// Update replaces the options, except the logger, from the next request on. What [AddressOptions.Validate] refuses falls
+// back as in [NewAddresses].
+func (a *Addresses) Update(o AddressOptions) { a.present.Store(newAddressing(&o)) }
+
+func newAddressing(o *AddressOptions) *addressing {
+	a := &addressing{ipv6Prefix: o.IPv6Prefix, digest: o.Digest}
 	if o.IPv6Prefix < minIPv6Prefix || o.IPv6Prefix > maxIPv6Prefix {
 		a.ipv6Prefix = DefaultIPv6Prefix
 	}
@@ -133,10 +152,16 @@ func (a *Addresses) Client(r *http.Request) netip.Addr {
 		return found
 	}
 	peer := peerOf(r)
-	if !a.trusts(peer) {
-		a.warnOnce(r, peer)
+	now := a.present.Load()
+	if !now.trusts(peer) {
+		a.warnOnce(r, now, peer)
 		return peer
 	}
+	return now.client(r, peer)
+}
+
+// client returns the address that a trusted peer tells of.
+func (a *addressing) client(r *http.Request, peer netip.Addr) netip.Addr {
 	lines := r.Header[a.header]
 	switch {
 	case a.header == "" || len(lines) == 0:
@@ -170,18 +195,25 @@ func (a *Addresses) Identifier(client netip.Addr) string {
 	if !client.IsValid() {
 		return UnixClient
 	}
+	now := a.present.Load()
 	if client.Is6() {
-		network, err := client.Prefix(a.ipv6Prefix)
+		network, err := client.Prefix(now.ipv6Prefix)
 		if err != nil {
 			return client.String()
 		}
 		client = network.Addr()
 	}
-	return a.names.of(client, a.ipv6Prefix)
+	return now.nameOf(client)
+}
+
+// Trusts says whether a peer is a proxy whose header is believed, and which header that is; "" is none.
+func (a *Addresses) Trusts(peer netip.Addr) (trusted bool, header string) {
+	now := a.present.Load()
+	return now.trusts(unwrap(peer)), now.header
 }
 
 // trusts says whether the address is one of our proxies.
-func (a *Addresses) trusts(address netip.Addr) bool {
+func (a *addressing) trusts(address netip.Addr) bool {
 	for _, p := range a.trusted {
 		if p.Contains(address) {
 			return true
@@ -191,13 +223,13 @@ func (a *Addresses) trusts(address netip.Addr) bool {
 }
 
 // warnOnce tells the operator of a server behind a proxy that all clients share one address.
-func (a *Addresses) warnOnce(r *http.Request, peer netip.Addr) {
-	if a.logger == nil || len(a.trusted) > 0 || a.header == "" || a.warned.Load() || len(r.Header[a.header]) == 0 {
+func (a *Addresses) warnOnce(r *http.Request, now *addressing, peer netip.Addr) {
+	if a.logger == nil || len(now.trusted) > 0 || now.header == "" || a.warned.Load() || len(r.Header[now.header]) == 0 {
 		return
 	}
 	if a.warned.CompareAndSwap(false, true) {
 		a.logger.WarnContext(r.Context(), "a forwarding header was ignored because no proxy is trusted",
-			slog.String("header", a.header), slog.String("peer_to_trust", peer.String()))
+			slog.String("header", now.header), slog.String("peer_to_trust", peer.String()))
 	}
 }
 
@@ -255,14 +287,17 @@ func (n *identifiers) open() {
 	n.slots = make([]atomic.Pointer[namedAddress], identifierSlots)
 }
 
-func (n *identifiers) of(address netip.Addr, prefix int) string {
-	slot := n.slot(address)
+func (a *addressing) nameOf(address netip.Addr) string {
+	slot := a.names.slot(address)
 	if known := slot.Load(); known != nil && known.address == address {
 		return known.name
 	}
 	name := address.String()
 	if address.Is6() {
-		name = netip.PrefixFrom(address, prefix).String()
+		name = netip.PrefixFrom(address, a.ipv6Prefix).String()
+	}
+	if a.digest != nil {
+		name = a.digest(name)
 	}
 	slot.Store(&namedAddress{address: address, name: name})
 	return name

@@ -123,7 +123,7 @@ func (q *question) authentication() string {
 
 // ja3 returns the JA3 header of a trusted peer (rule RL84).
 func (q *question) ja3() string {
-	if !q.options.Addresses.trusts(peerOf(q.request)) {
+	if trusted, _ := q.options.Addresses.Trusts(peerOf(q.request)); !trusted {
 		return ""
 	}
 	return q.request.Header.Get(q.options.JA3Header)

@@ -28,7 +28,7 @@ func forwardedChain() *chain { return &chain{separator: lastUnquoted, read: read
 // walk goes from the peer to the left over the trusted hops; all lines are one list. The first hop that is not trusted is
 // the client. An entry that cannot be read ends the walk at the last hop that was accepted, because everything to its
 // left is the client's to choose.
-func (a *Addresses) walk(lines []string, peer netip.Addr) netip.Addr {
+func (a *addressing) walk(lines []string, peer netip.Addr) netip.Addr {
 	hops := hopReader{lines: lines, room: maxForwardedBytes, separator: a.chain.separator}
 	last := peer
 	for range maxHops {

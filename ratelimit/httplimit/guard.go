@@ -147,7 +147,7 @@ func (g *Guard) judge(r *http.Request) verdict {
 func (g *Guard) ask(r *http.Request, p *ratelimit.Policy, v *verdict) bool {
 	request := ratelimit.Request{Key: ratelimit.Key{Namespace: p.Name, Identifier: v.identifier}, Policy: p, Cost: 1, Now: v.now}
 	if p.Algorithm == ratelimit.Concurrency {
-		request.Lease = newLease()
+		request.Lease = ratelimit.NewLease()
 	}
 	d := g.check(r.Context(), &request)
 	if !d.Allowed {

@@ -61,6 +61,8 @@ type IdentityOptions struct {
 	SecretNames []string
 	// JA3Header is read from trusted peers only; "" is DefaultJA3Header (rule RL84).
 	JA3Header string
+	// FingerprintLevel is that of KeyFingerprint without a level; "" is LevelNormal.
+	FingerprintLevel Level
 	// FingerprintParts are those of LevelCustom: Fingerprint parts, or KeyHeader with a name.
 	FingerprintParts []string
 	// HeaderOrder returns the names of the header fields in the order that they were received in, from a server that
@@ -89,6 +91,7 @@ func NewIdentity(o IdentityOptions) (*Identity, error) {
 	}
 	o.APIKeyHeader = cmp.Or(o.APIKeyHeader, DefaultAPIKeyHeader)
 	o.JA3Header = cmp.Or(o.JA3Header, DefaultJA3Header)
+	o.FingerprintLevel = cmp.Or(o.FingerprintLevel, LevelNormal)
 	i := &Identity{options: o, secret: slices.Clone(o.Secret)}
 	i.names.known = make(map[string]source)
 	if err := i.validate(); err != nil {
@@ -102,7 +105,7 @@ func NewIdentity(o IdentityOptions) (*Identity, error) {
 }
 
 func (i *Identity) validate() error {
-	var faults []error
+	faults := []error{oneOf("fingerprint level", i.options.FingerprintLevel, LevelStrict, LevelNormal, LevelRelaxed, LevelCustom)}
 	if n := len(i.secret); n > 0 && n < MinIdentitySecret {
 		faults = append(faults, fmt.Errorf("the secret has %d bytes, which is less than %d: %w", n, MinIdentitySecret, ratelimit.ErrConfig))
 	}
@@ -194,12 +197,36 @@ func (i *Identity) compile(name string) (source, error) {
 		return found.source(), nil
 	case name == KeySession && i.options.Session == nil && i.options.SessionCookie == "":
 		return nil, fmt.Errorf("key %q is not served: no session cookie is set: %w", name, ratelimit.ErrConfig)
-	case name == KeyFingerprint+":"+string(LevelCustom) && len(i.custom) == 0:
+	case i.levelOf(name) == LevelCustom && len(i.custom) == 0:
 		return nil, fmt.Errorf("key %q is not served: no fingerprint parts are set: %w", name, ratelimit.ErrConfig)
 	default:
 		return sourceOf(name)
 	}
 }
+
+// levelOf returns the level of a part that is a fingerprint, and "" for any other.
+func (i *Identity) levelOf(part string) Level {
+	level, leveled := strings.CutPrefix(part, KeyFingerprint+":")
+	switch {
+	case leveled:
+		return Level(level)
+	case part == KeyFingerprint:
+		return i.options.FingerprintLevel
+	default:
+		return ""
+	}
+}
+
+// Strict says whether a key holds a fingerprint of LevelStrict, which needs a limit by the address beside it since its parts
+// are easily varied (rule RL84).
+func (i *Identity) Strict(key string) bool {
+	compiled, err := i.Key(KeyOptions{Key: key})
+	return err == nil && compiled.strict()
+}
+
+// Digest returns the digest of a text that is not to stand in a key itself. The kind keeps the digests of one text in two
+// places apart.
+func (i *Identity) Digest(kind, text string) string { return i.digest(kind, text) }
 
 // Identifier returns the identifier of a request's counter. Where a part is missing it returns the address and whether
 // that may stand in (MissingIP). A key that is the address alone is the address; all else is written with the length
@@ -225,10 +252,10 @@ func (k *Key) Identifier(r *http.Request) (identifier string, ok bool) {
 func (k *Key) strict() bool {
 	return slices.ContainsFunc(k.names, func(name string) bool {
 		if !strings.Contains(name, templateOpen) {
-			return name == KeyFingerprint+":"+string(LevelStrict)
+			return k.identity.levelOf(name) == LevelStrict
 		}
 		t, err := compileTemplate(name)
-		return err == nil && slices.Contains(t.uses, KeyFingerprint+":"+string(LevelStrict))
+		return err == nil && slices.ContainsFunc(t.uses, func(part string) bool { return k.identity.levelOf(part) == LevelStrict })
 	})
 }
 

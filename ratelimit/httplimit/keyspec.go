@@ -25,7 +25,7 @@ const (
 	// and path where no route is known (rule RL80).
 	KeyPath     = "path"
 	KeyEndpoint = "endpoint"
-	// KeyFingerprint is the fingerprint of level LevelNormal; KeyFingerprint + ":" + level is that of another.
+	// KeyFingerprint is the fingerprint of the level in IdentityOptions; KeyFingerprint + ":" + level is that of another.
 	KeyFingerprint = "fingerprint"
 )
 
@@ -89,10 +89,10 @@ func sourceOf(part string) (source, error) {
 	kind, name, named := strings.Cut(part, ":")
 	switch {
 	case kind == KeyFingerprint:
-		level := Level(name)
 		if !named {
-			level = LevelNormal
+			return func(q *question) (string, bool) { return q.fingerprint(q.options.FingerprintLevel), true }, nil
 		}
+		level := Level(name)
 		if err := oneOf("fingerprint level", level, LevelStrict, LevelNormal, LevelRelaxed, LevelCustom); err != nil {
 			return nil, fmt.Errorf("read key %q: %w", part, err)
 		}

@@ -52,7 +52,7 @@ func (l *Layers) refuse(w http.ResponseWriter, r *http.Request, f *flight, v *ra
 	}
 	l.fields.writer.RetryAfter(h, wait, l.options.Clock())
 	seconds, _ := ratelimit.RetryAfterSeconds(wait)
-	if l.fields.on != OnNever {
+	if l.HeadersOn() != OnNever {
 		l.limitFields(h, v)
 	}
 	refusal := LayerRefusal{Verdict: *v, Status: v.Status}

@@ -27,6 +27,8 @@ type Judge interface {
 // LayerOptions make Layers. Judge is needed.
 type LayerOptions struct {
 	Judge Judge
+	// Place is that of the attempts (ratelimit.Attempt).
+	Place string
 	// Addresses finds the client; nil takes the peer for it.
 	Addresses *Addresses
 	// Pattern finds the route that will serve a request, so that ids in paths do not multiply keys (rule RL80); nil is
@@ -65,6 +67,8 @@ type LayerOptions struct {
 type Layers struct {
 	options LayerOptions
 	fields  fields
+	// on says which answers carry limit fields.
+	on      atomic.Pointer[When]
 	matches matchLog
 	// flights are those that nobody else has seen.
 	flights sync.Pool
@@ -85,9 +89,23 @@ func NewLayers(o LayerOptions) (*Layers, error) {
 		return nil, fmt.Errorf("make layers: %w", err)
 	}
 	l := &Layers{options: o, fields: written}
+	l.on.Store(&o.HeadersOn)
 	l.matches.open(&common)
 	return l, nil
 }
+
+// SetHeadersOn changes which answers carry limit fields, from the next request on. Another word than those of [When] is
+// ratelimit.ErrConfig.
+func (l *Layers) SetHeadersOn(when When) error {
+	if err := oneOf("answers with limit fields", when, OnAlways, OnDenied, OnNever); err != nil {
+		return err
+	}
+	l.on.Store(&when)
+	return nil
+}
+
+// HeadersOn says which answers carry limit fields.
+func (l *Layers) HeadersOn() When { return *l.on.Load() }
 
 func (o *LayerOptions) validate(common *Options) error {
 	faults := common.validateAnswers()
@@ -142,7 +160,7 @@ func (l *Layers) watch(w http.ResponseWriter, r *http.Request, next http.Handler
 // announces says whether an allowed answer carries fields.
 func (l *Layers) announces(v *ratelimit.Verdict) bool {
 	limited := v.Decision.Policy != nil
-	return limited && (l.options.ZeroWhenAllowed || l.fields.on == OnAlways) || l.options.TellDryRuns && v.WouldLimit != ""
+	return limited && (l.options.ZeroWhenAllowed || l.HeadersOn() == OnAlways) || l.options.TellDryRuns && v.WouldLimit != ""
 }
 
 // announce sets the fields of an allowed answer.
@@ -153,7 +171,7 @@ func (l *Layers) announce(h http.Header, v *ratelimit.Verdict) {
 	if v.Decision.Policy == nil {
 		return
 	}
-	if l.fields.on == OnAlways {
+	if l.HeadersOn() == OnAlways {
 		l.limitFields(h, v)
 	}
 	if _, set := h[retryAfter]; l.options.ZeroWhenAllowed && !set {
@@ -178,6 +196,8 @@ type flight struct {
 	cost    atomic.Int64
 	// parts are those found so far, so that each is computed once however many rules ask for it (rule RL84).
 	parts []foundPart
+	// verdict is that of a request behind Admit.
+	verdict ratelimit.Verdict
 }
 
 // foundPart is a part of a key, or that the request lacks it.
@@ -197,7 +217,7 @@ func (l *Layers) flight(r *http.Request) *flight {
 	client := l.options.Addresses.Client(r)
 	f.request = r
 	f.attempt = ratelimit.Attempt{
-		Address: client, Identifier: l.options.Addresses.Identifier(client), Method: r.Method, Path: r.URL.Path,
+		Place: l.options.Place, Address: client, Identifier: l.options.Addresses.Identifier(client), Method: r.Method, Path: r.URL.Path,
 		Pattern: r.Pattern, Size: r.ContentLength, Parts: f,
 	}
 	if l.options.Pattern != nil {
@@ -211,7 +231,7 @@ func (l *Layers) flight(r *http.Request) *flight {
 
 // land gives back a flight that no handler has seen.
 func (l *Layers) land(f *flight) {
-	f.request, f.attempt = nil, ratelimit.Attempt{}
+	f.request, f.attempt, f.verdict = nil, ratelimit.Attempt{}, ratelimit.Verdict{}
 	clear(f.parts)
 	f.parts = f.parts[:0]
 	l.flights.Put(f)
