@@ -17,6 +17,7 @@ const (
 	PrefixToken    = "tok_"
 	PrefixSignIn   = "sgn_"
 	PrefixKey      = "key_"
+	PrefixSession  = "ses_"
 )
 
 // NewID makes an opaque prefixed ULID for an object made at now. Ids made later sort later, to the millisecond. An id is
