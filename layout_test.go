@@ -35,6 +35,12 @@ var house = []struct {
 	{pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/session", "engine/outbound"}},
 	{pkg: "engine/chance"},
 	{pkg: "engine/journal", ours: []string{""}},
+	{
+		pkg: "engine/template", ours: []string{"", "engine/jsonvalue"},
+		others: []string{
+			"github.com/brianvoe/gofakeit/v7", "github.com/cockroachdb/apd/v3", "github.com/oklog/ulid/v2", "github.com/theory/jsonpath",
+		},
+	},
 	{pkg: "engine/session", ours: []string{""}},
 	{pkg: "engine/outbound"},
 	{pkg: "engine/jsonvalue"},
