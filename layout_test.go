@@ -32,7 +32,7 @@ var house = []struct {
 	{pkg: "ratelimit/httplimit", ours: []string{"ratelimit", "ratelimit/dialect"}},
 	{pkg: "ratelimit/guard", ours: []string{"ratelimit"}},
 	{pkg: "ratelimit/storetest", ours: []string{"ratelimit"}},
-	{pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/session", "engine/outbound"}},
+	{pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/session", "engine/outbound", "engine/operator"}},
 	{pkg: "engine/chance"},
 	{pkg: "engine/journal", ours: []string{""}},
 	{
@@ -44,6 +44,7 @@ var house = []struct {
 	{pkg: "engine/session", ours: []string{""}},
 	{pkg: "engine/outbound"},
 	{pkg: "engine/jsonvalue"},
+	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},
 	{pkg: "store", ours: []string{""}},
 	{pkg: "store/sqlite", ours: []string{"", "store"}, others: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3", "golang.org/x/sys"}},
 	{pkg: "store/storetest", ours: []string{"", "store"}},

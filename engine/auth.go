@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // authCondition is what the credentials of a request must satisfy (rule D7): a user name and a password, or a token.
 type authCondition struct {
 	basic                     bool
-	username, password, token []clause
+	username, password, token clauses
 }
 
 // compileAuth returns nil for no match at all.
@@ -21,17 +22,17 @@ func compileAuth(m *mockbase.AuthMatch, at string, faults *mockbase.Faults) *aut
 	case m.Basic != nil:
 		return &authCondition{
 			basic:    true,
-			username: compileMatch(m.Basic.Username, pointerTo(at, "basic", "username"), faults),
-			password: compileMatch(m.Basic.Password, pointerTo(at, "basic", "password"), faults),
+			username: operator.Texts(m.Basic.Username, pointerTo(at, "basic", "username"), faults),
+			password: operator.Texts(m.Basic.Password, pointerTo(at, "basic", "password"), faults),
 		}
 	default:
-		return &authCondition{token: compileMatch(m.Bearer, pointerTo(at, "bearer"), faults)}
+		return &authCondition{token: operator.Texts(m.Bearer, pointerTo(at, "bearer"), faults)}
 	}
 }
 
 // credential is one Authorization line, read by its scheme.
 type credential struct {
-	username, password, token values
+	username, password, token texts
 }
 
 // holds tells whether the credentials of one line satisfy the condition. Where none were sent, what asks for absence can
@@ -53,8 +54,8 @@ func (a *authCondition) holds(q *inquiry) bool {
 }
 
 func (a *authCondition) accepts(c *credential) bool {
-	return failingClause(a.username, &c.username) == nil && failingClause(a.password, &c.password) == nil &&
-		failingClause(a.token, &c.token) == nil
+	return a.username.Failing(&c.username) == nil && a.password.Failing(&c.password) == nil &&
+		a.token.Failing(&c.token) == nil
 }
 
 // read reads a line of the scheme that the condition is about; the scheme's letter case does not matter.
@@ -63,14 +64,14 @@ func (a *authCondition) read(line string) (credential, bool) {
 	scheme, rest, _ := strings.Cut(strings.Trim(line, " \t"), " ")
 	rest = strings.TrimLeft(rest, " \t")
 	if !a.basic {
-		c.token.list = []string{rest}
+		c.token.List = []string{rest}
 		return c, strings.EqualFold(scheme, "Bearer")
 	}
 	if !strings.EqualFold(scheme, "Basic") {
 		return c, false
 	}
 	username, password, ok := parseBasic(rest)
-	c.username.list, c.password.list = []string{username}, []string{password}
+	c.username.List, c.password.List = []string{username}, []string{password}
 	return c, ok
 }
 

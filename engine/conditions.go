@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // conditions are what must hold of a request, and in a response's when of the moment too: everything that is stated
@@ -12,7 +13,7 @@ type conditions struct {
 	params, query, headers, cookies []condition
 	auth                            *authCondition
 	states                          []string
-	call                            *clause
+	call                            *operator.Clause[string]
 	anyOf, allOf                    []*conditions
 	not                             *conditions
 	// stated tells that there is a condition at all.
@@ -35,7 +36,7 @@ func compileConditions(c *mockbase.Condition, at string, faults *mockbase.Faults
 		faults.Append(notServed(pointerTo(at, "body"), "body"))
 	}
 	if c.Call != nil {
-		call := compileCount(c.Call, pointerTo(at, "call"), faults)
+		call := operator.Number(c.Call, pointerTo(at, "call"), faults)
 		compiled.call = &call
 	}
 	if c.Not != nil {
@@ -72,7 +73,7 @@ func (c *conditions) holdNamed(q *inquiry) bool {
 }
 
 // allHold tells whether every condition holds for the values of its name.
-func allHold(list []condition, of func(*condition) values) bool {
+func allHold(list []condition, of func(*condition) texts) bool {
 	for i := range list {
 		if !list[i].holdsFor(of(&list[i])) {
 			return false
@@ -90,15 +91,15 @@ func (c *conditions) holdMoment(q *inquiry) bool {
 		return true
 	}
 	v := q.callValues()
-	return c.call.holds(&v)
+	return c.call.Holds(&v)
 }
 
 // callValues is the number of the call, as the values of a name.
-func (q *inquiry) callValues() values {
+func (q *inquiry) callValues() texts {
 	if q.moment == nil {
-		return values{}
+		return texts{}
 	}
-	return values{list: []string{strconv.FormatInt(q.moment.callNumber(), 10)}}
+	return texts{List: []string{strconv.FormatInt(q.moment.callNumber(), 10)}}
 }
 
 func (c *conditions) holdNested(q *inquiry) bool {

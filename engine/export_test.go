@@ -27,16 +27,6 @@ func ParseQuery(raw string) (names, values []string) {
 	return names, values
 }
 
-// CompareDecimals compares two numbers; ok is false if one of them is none.
-func CompareDecimals(a, b string) (result int, ok bool) {
-	x, xOK := parseDecimal(a)
-	y, yOK := parseDecimal(b)
-	return x.compare(&y), xOK && yOK
-}
-
-// Fold is fold.
-func Fold(s string) string { return fold(s) }
-
 // MatchSegment tells whether a path of one segment matches a text, by its shape.
 func MatchSegment(path, text string) (bool, error) {
 	parsed, err := mockbase.ParsePath(path)

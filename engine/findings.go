@@ -65,7 +65,7 @@ func (c *conditions) findings(q *inquiry) []finding {
 	return found
 }
 
-func appendNamed(found []finding, part string, list []condition, of func(*condition) values) []finding {
+func appendNamed(found []finding, part string, list []condition, of func(*condition) texts) []finding {
 	for i := range list {
 		v := of(&list[i])
 		found = append(found, clausesFinding(part, list[i].name, list[i].clauses, v))
@@ -74,17 +74,17 @@ func appendNamed(found []finding, part string, list []condition, of func(*condit
 }
 
 // clausesFinding is what became of the clauses about the values of one name.
-func clausesFinding(part, name string, clauses []clause, v values) finding {
-	failing := failingClause(clauses, &v)
+func clausesFinding(part, name string, list clauses, v texts) finding {
+	failing := list.Failing(&v)
 	return finding{part: part, name: name, holds: failing == nil, describe: func() (operator, expected, actual string) {
 		if failing != nil {
-			operator, expected = failing.failing(&v)
-		} else if len(clauses) > 0 {
-			operator, expected = "holds", clauses[0].String()
+			operator, expected = failing.Failing(&v)
+		} else if len(list) > 0 {
+			operator, expected = "holds", list[0].String()
 		}
 		actual = notSent
-		if v.sent() {
-			actual = strings.Join(v.list, ", ")
+		if v.Sent() {
+			actual = strings.Join(v.List, ", ")
 		}
 		return operator, expected, actual
 	}}
@@ -98,7 +98,7 @@ func (c *conditions) appendMoment(found []finding, q *inquiry) []finding {
 		})
 	}
 	if c.call != nil {
-		found = append(found, clausesFinding(partTimes, "call", []clause{*c.call}, q.callValues()))
+		found = append(found, clausesFinding(partTimes, "call", clauses{*c.call}, q.callValues()))
 	}
 	return found
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // guards are the conditions of a mock beside method, path and host.
@@ -26,7 +27,7 @@ type rawQuery struct {
 type condition struct {
 	// name is as the author wrote it; key is the canonical form of a header's.
 	name, key string
-	clauses   []clause
+	clauses   clauses
 }
 
 func compileNamed(named []mockbase.NamedMatch, at string, faults *mockbase.Faults) []condition {
@@ -38,7 +39,7 @@ func compileNamed(named []mockbase.NamedMatch, at string, faults *mockbase.Fault
 		compiled = append(compiled, condition{
 			name:    n.Name,
 			key:     textproto.CanonicalMIMEHeaderKey(n.Name),
-			clauses: compileMatch(n.Match, pointerTo(at, mockbase.PointerToken(n.Name)), faults),
+			clauses: operator.Texts(n.Match, pointerTo(at, mockbase.PointerToken(n.Name)), faults),
 		})
 	}
 	return compiled
@@ -80,22 +81,13 @@ func (r *rawQuery) match(q *inquiry) bool {
 	return r.text == q.rawQuery && r.asked == q.asked
 }
 
-func (c *condition) holdsFor(v values) bool {
+func (c *condition) holdsFor(v texts) bool {
 	return c.failing(&v) == nil
 }
 
 // failing returns the first clause that does not hold, or nil.
-func (c *condition) failing(v *values) *clause {
-	return failingClause(c.clauses, v)
-}
-
-func failingClause(clauses []clause, v *values) *clause {
-	for i := range clauses {
-		if !clauses[i].holds(v) {
-			return &clauses[i]
-		}
-	}
-	return nil
+func (c *condition) failing(v *texts) *operator.Clause[string] {
+	return c.clauses.Failing(v)
 }
 
 // unmentioned returns a name of the query that no condition mentions, "" if there is none (rule C10). The empty name is

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // slip is a common mistake in a path: what the path would be without it, and how to say so.
@@ -105,7 +106,7 @@ func replaceAll(texts []string, old, by string) []string {
 func (o pathRules) pathOf(segments []string) *requestPath {
 	p := &requestPath{segments: segments, keys: segments}
 	if o.ignoreCase {
-		p.keys = foldAll(segments)
+		p.keys = operator.FoldAll(segments)
 	}
 	return p
 }
@@ -123,7 +124,7 @@ func (c *call) nameHints(near []likeness) []string {
 		}
 		for j := range near[i].guards.query {
 			wanted := near[i].guards.query[j].name
-			if v := c.queryOf(&near[i].guards.query[j]); v.sent() {
+			if v := c.queryOf(&near[i].guards.query[j]); v.Sent() {
 				continue
 			}
 			for _, p := range c.pairs() {

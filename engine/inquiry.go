@@ -5,7 +5,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mockbase/mockbase/engine/operator"
 )
+
+// texts are what a request sent under one name.
+type texts = operator.Values[string]
+
+// clauses are what they must satisfy.
+type clauses = operator.Match[string]
 
 // inquiry is what the conditions ask about a request. Matching never changes the request (rule K10).
 type inquiry struct {
@@ -53,21 +61,21 @@ func (q *inquiry) pairs() []pair {
 }
 
 // valuesOf returns the values of a name in their order; names are case-sensitive (rules C7 and C9).
-func valuesOf(pairs []pair, name string) values {
-	var v values
+func valuesOf(pairs []pair, name string) texts {
+	var v texts
 	for _, p := range pairs {
 		if p.name == name {
-			v.list = append(v.list, p.value)
+			v.List = append(v.List, p.value)
 		}
 	}
 	return v
 }
 
-func (q *inquiry) queryOf(c *condition) values  { return valuesOf(q.pairs(), c.name) }
-func (q *inquiry) headerOf(c *condition) values { return q.headerValues(c.key) }
-func (q *inquiry) cookieOf(c *condition) values { return valuesOf(q.cookiePairs(), c.name) }
-func (q *inquiry) matrixOf(c *condition) values { return valuesOf(q.matrix, c.name) }
-func (q *inquiry) paramOf(c *condition) values  { return valuesOf(q.pathParameters(), c.name) }
+func (q *inquiry) queryOf(c *condition) texts  { return valuesOf(q.pairs(), c.name) }
+func (q *inquiry) headerOf(c *condition) texts { return q.headerValues(c.key) }
+func (q *inquiry) cookieOf(c *condition) texts { return valuesOf(q.cookiePairs(), c.name) }
+func (q *inquiry) matrixOf(c *condition) texts { return valuesOf(q.matrix, c.name) }
+func (q *inquiry) paramOf(c *condition) texts  { return valuesOf(q.pathParameters(), c.name) }
 
 // pathParameters returns the parameters of the path by the names that the mock which is asked gives them.
 func (q *inquiry) pathParameters() []pair {
@@ -82,17 +90,17 @@ func (q *inquiry) pathParameters() []pair {
 
 // headerValues returns the field lines of a header, by its canonical name, and all lines joined (rules D1 to D3).
 // Mockbase-* headers speak to the server and are hidden from mocks (rule AA12).
-func (q *inquiry) headerValues(key string) values {
+func (q *inquiry) headerValues(key string) texts {
 	if strings.HasPrefix(key, "Mockbase-") {
-		return values{}
+		return texts{}
 	}
 	lines := q.header[key]
 	if len(lines) == 0 {
 		lines = q.movedHeader(key)
 	}
-	v := values{list: trimmed(lines)}
+	v := texts{List: trimmed(lines)}
 	if len(lines) > 1 {
-		v.several, v.joined = true, strings.Join(v.list, ", ")
+		v.Several, v.Joined = true, strings.Join(v.List, ", ")
 	}
 	return v
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // pattern is a compiled path pattern.
@@ -74,7 +75,7 @@ func compileSegment(s mockbase.PathSegment, o pathRules) (segment, error) {
 	case mockbase.SegmentLiteral:
 		compiled.literal = s.Parts[0].Literal
 		if o.ignoreCase {
-			compiled.literal = fold(compiled.literal)
+			compiled.literal = operator.Fold(compiled.literal)
 		}
 	case mockbase.SegmentMixed, mockbase.SegmentConstrained:
 		compiled.shape, err = compileShape(s.Parts, o)

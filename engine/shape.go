@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // shape is a segment of literal text and parameters (rules B13 and B14).
@@ -134,7 +135,7 @@ func (s *shape) prefix(text, literal string) (int, bool) {
 	if !s.ignoreCase {
 		return len(literal), strings.HasPrefix(text, literal)
 	}
-	return foldPrefix(text, literal)
+	return operator.FoldPrefix(text, literal)
 }
 
 // suffix tells whether text ends with literal, and how many of its bytes that takes.
@@ -148,7 +149,7 @@ func (s *shape) suffix(text, literal string) (int, bool) {
 		_, size := utf8.DecodeLastRuneInString(text[:start])
 		start -= size
 	}
-	n, ok := foldPrefix(text[start:], literal)
+	n, ok := operator.FoldPrefix(text[start:], literal)
 	return n, ok && n == len(text)-start
 }
 

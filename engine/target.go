@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"strings"
+
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // errEscape is a percent sign without two hexadecimal digits in a path (rule B6).
@@ -101,7 +103,7 @@ func (o pathRules) split(raw string, buf []string) (requestPath, error) {
 	}
 	p.keys = p.segments
 	if o.ignoreCase {
-		p.keys = foldAll(p.segments)
+		p.keys = operator.FoldAll(p.segments)
 	}
 	return p, nil
 }

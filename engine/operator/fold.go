@@ -1,4 +1,4 @@
-package engine
+package operator
 
 import (
 	"strings"
@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// fold maps every text of one letter case class to the same text: simple Unicode folding without a locale (rule K5).
+// Fold maps every text of one letter case class to the same text: simple Unicode folding without a locale (rule K5).
 // Bytes that are not UTF-8 stay what they are.
-func fold(s string) string {
+func Fold(s string) string {
 	for i := range len(s) {
 		if c := s[i]; 'a' <= c && c <= 'z' || c >= utf8.RuneSelf {
 			return foldFrom(s, i)
@@ -50,16 +50,17 @@ func foldRune(r rune) rune {
 	return smallest
 }
 
-func foldAll(texts []string) []string {
+// FoldAll folds each text.
+func FoldAll(texts []string) []string {
 	folded := make([]string, len(texts))
 	for i, s := range texts {
-		folded[i] = fold(s)
+		folded[i] = Fold(s)
 	}
 	return folded
 }
 
-// foldPrefix tells whether text begins with prefix when letter case is ignored, and how many of its bytes that takes.
-func foldPrefix(text, prefix string) (int, bool) {
+// FoldPrefix tells whether text begins with prefix when letter case is ignored, and how many of its bytes that takes.
+func FoldPrefix(text, prefix string) (int, bool) {
 	at := 0
 	for prefix != "" {
 		if at == len(text) {
