@@ -53,6 +53,7 @@ const (
 	CodeNoMatch              Code = "no-match"
 	CodeNoProject            Code = "no-project"
 	CodeBadRequest           Code = "bad-request"
+	CodeAnswerFailed         Code = "answer-failed"
 )
 
 // The codes of field errors (mock format, section 5).

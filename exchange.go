@@ -42,6 +42,8 @@ type Exchange struct {
 	// DelayPlanned and DelaySlept are the delay the mock asked for and the one that took place (rule AA17).
 	DelayPlanned, DelaySlept time.Duration
 	ClientAborted            bool
+	// Fault is the kind of the fault that broke the answer on the wire, "" for none (rule Q13).
+	Fault string
 	// NearMisses say why no mock answered; only when AnsweredBy is AnsweredByUnmatched.
 	NearMisses []NearMiss
 	Hints      []string

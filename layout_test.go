@@ -32,8 +32,12 @@ var house = []struct {
 	{pkg: "ratelimit/httplimit", ours: []string{"ratelimit", "ratelimit/dialect"}},
 	{pkg: "ratelimit/guard", ours: []string{"ratelimit"}},
 	{pkg: "ratelimit/storetest", ours: []string{"ratelimit"}},
-	{pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/session", "engine/outbound", "engine/operator"}},
+	{
+		pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/fault", "engine/session", "engine/outbound", "engine/operator"},
+		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
+	},
 	{pkg: "engine/chance"},
+	{pkg: "engine/fault"},
 	{pkg: "engine/journal", ours: []string{""}},
 	{
 		pkg: "engine/template", ours: []string{"", "engine/jsonvalue"},

@@ -242,6 +242,11 @@ func serverProblems() []ProblemPage {
 			"Report it with the request id.",
 		},
 		{
+			CodeAnswerFailed, http.StatusInternalServerError, "The answer cannot be made",
+			"A mock answers, and what it says cannot be turned into bytes: a template fails, gives a status or header that HTTP does not know, or names a file that cannot be read.",
+			"The answer tells what failed and where; correct the mock, or the request that its templates read.",
+		},
+		{
 			CodeUnavailable, http.StatusServiceUnavailable, "Not now",
 			"The server is starting, stopping, or cannot reach its store.",
 			"Try again in a moment; /readyz tells what is missing.",

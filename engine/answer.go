@@ -13,6 +13,8 @@ import (
 
 // The names of headers that the engine itself sets or reads, in canonical form.
 const (
+	headerAcceptEncoding   = "Accept-Encoding"
+	headerAcceptRanges     = "Accept-Ranges"
 	headerAllow            = "Allow"
 	headerAllowCredentials = "Access-Control-Allow-Credentials"
 	headerAllowHeaders     = "Access-Control-Allow-Headers"
@@ -21,19 +23,24 @@ const (
 	headerAllowPrivate     = "Access-Control-Allow-Private-Network"
 	headerClearSiteData    = "Clear-Site-Data"
 	headerConnection       = "Connection"
+	headerContentEncoding  = "Content-Encoding"
 	headerContentLength    = "Content-Length"
+	headerContentRange     = "Content-Range"
 	headerContentType      = "Content-Type"
 	headerAuthorization    = "Authorization"
 	headerCookie           = "Cookie"
 	headerDate             = "Date"
 	headerDecision         = "Mockbase-Mock"
+	headerETag             = "ETag"
 	headerExpose           = "Access-Control-Expose-Headers"
+	headerLastModified     = "Last-Modified"
 	headerMaxAge           = "Access-Control-Max-Age"
 	headerOrigin           = "Origin"
 	headerRequestHeaders   = "Access-Control-Request-Headers"
 	headerRequestMethod    = "Access-Control-Request-Method"
 	headerRequestPrivate   = "Access-Control-Request-Private-Network"
 	headerSetCookie        = "Set-Cookie"
+	headerTrailer          = "Trailer"
 	headerUserAgent        = "User-Agent"
 	headerVary             = "Vary"
 )
@@ -65,14 +72,25 @@ type answer struct {
 	nameless bool
 	// secret tells that a header holds what is never recorded, browser that one is kept from browsers (rule Y10).
 	secret, browser bool
+	// dressing is nil for an answer that is the same for every request.
+	dressing *dressing
 }
 
 // draft is an answer in the making.
 type draft struct {
-	status  int
-	kind    mockbase.BodyKind
-	body    []byte
-	headers []mockbase.Header
+	status int
+	kind   mockbase.BodyKind
+	body   []byte
+	// mediaType is the type of the body where its author states none, "" for that of its kind.
+	mediaType string
+	headers   []mockbase.Header
+	// hints and trailers go before and after (rules O1 and O20).
+	hints, trailers []mockbase.Header
+	// coding is the content coding that is applied to the body (rule O15).
+	coding string
+	// autoTag, conditional, ranges, compress and chunked ask for what rules O11 to O14 and O19 describe.
+	autoTag, conditional, ranges, compress, chunked bool
+	stream                                          *mockbase.Stream
 	// decision is the value of the decision header, "" for none.
 	decision string
 }
@@ -97,13 +115,24 @@ func bodyless(status int) bool {
 // compile works the answer out. Header names keep the spelling of their author (rule O6).
 func (d *draft) compile(s *settings) *answer {
 	a := &answer{status: d.statusOf()}
+	if d.coding != "" && len(d.body) > 0 {
+		d.encode()
+	}
 	if !bodyless(a.status) {
 		a.body = slices.Clip(d.body)
 	}
 	h := d.header(a, s)
+	a.dressing = d.dress(a, h)
 	if !bodyless(a.status) {
 		a.headLength = d.ownLength()
 	}
+	a.inspect(h)
+	a.addOrigins(h, s)
+	return a
+}
+
+// inspect notes what the header holds that needs care.
+func (a *answer) inspect(h http.Header) {
 	a.ownOrigin, a.ownExpose = holdsHeader(h, headerAllowOrigin), holdsHeader(h, headerExpose)
 	for name, lines := range h {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
@@ -111,6 +140,10 @@ func (d *draft) compile(s *settings) *answer {
 		a.browser = a.browser || canonical == headerSetCookie || canonical == headerClearSiteData
 		a.nameless = a.nameless || len(lines) == 0
 	}
+}
+
+// addOrigins makes the lines of the answer, with what browsers of other origins need.
+func (a *answer) addOrigins(h http.Header, s *settings) {
 	s.origins.decorate(h, nil)
 	a.lines = s.common.linesOf(h)
 	if !s.origins.open && !s.origins.off {
@@ -122,7 +155,12 @@ func (d *draft) compile(s *settings) *answer {
 		})
 		a.cross = s.common.linesOf(cross)
 	}
-	return a
+}
+
+// encode applies the coding that the author asked for, and says so in the header (rule O15).
+func (d *draft) encode() {
+	d.body = encode(d.coding, d.body)
+	d.headers = mergeHeaders(d.headers, []mockbase.Header{{Name: headerContentEncoding, Values: []string{d.coding}}})
 }
 
 // header builds the header map: the author's headers, the framing, and what keeps net/http from adding its own.
@@ -156,6 +194,9 @@ func (d *draft) frame(h http.Header, a *answer, s *settings) {
 		h[headerContentType] = nil
 		if len(d.body) > 0 && (len(a.body) > 0 || a.status == http.StatusNotModified) {
 			h[headerContentType] = s.common.typeOf(d.kind)
+			if d.mediaType != "" {
+				h[headerContentType] = []string{d.mediaType}
+			}
 		}
 	}
 	switch {

@@ -131,7 +131,7 @@ func (o *originRules) decorate(h http.Header, allowed []string) {
 	case o.open:
 		allowed = anyOrigin()
 	default:
-		varyByOrigin(h)
+		varyBy(h, headerOrigin)
 	}
 	if allowed == nil {
 		return
@@ -145,23 +145,23 @@ func (o *originRules) decorate(h http.Header, allowed []string) {
 	}
 }
 
-// varyByOrigin adds Origin to the Vary header (rule L16).
-func varyByOrigin(h http.Header) {
+// varyBy adds a name to the Vary header, unless it is there (rule L16).
+func varyBy(h http.Header, name string) {
 	for key, lines := range h {
 		if !strings.EqualFold(key, headerVary) || len(lines) == 0 {
 			continue
 		}
 		for _, line := range lines {
 			for item := range strings.SplitSeq(line, ",") {
-				if item = strings.Trim(item, " \t"); item == "*" || strings.EqualFold(item, headerOrigin) {
+				if item = strings.Trim(item, " \t"); item == "*" || strings.EqualFold(item, name) {
 					return
 				}
 			}
 		}
-		h[key] = append([]string{lines[0] + ", " + headerOrigin}, lines[1:]...)
+		h[key] = append([]string{lines[0] + ", " + name}, lines[1:]...)
 		return
 	}
-	h[headerVary] = []string{headerOrigin}
+	h[headerVary] = []string{name}
 }
 
 func addMissing(h http.Header, name string, lines []string) {

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,6 +57,8 @@ type Options struct {
 	ClientAddress func(r *http.Request) netip.Addr
 	// Journal keeps exchanges; nil records nothing. A nil pointer in the interface is not nil.
 	Journal Recorder
+	// FilesRoot is the folder that file bodies are read from; "" is none (rule O17). Nothing outside it is ever read.
+	FilesRoot string
 	// RecordCap is how many bytes of a body are recorded; 0 is DefaultRecordCap.
 	RecordCap int
 	// MaxBody and MaxTarget bound the request body and target in bytes; 0 is the default.
@@ -75,16 +79,18 @@ type Engine struct {
 	// prefix is the base path with a slash at the end.
 	prefix string
 	// nowhere stands for a project that does not exist: no mocks, default settings.
-	nowhere  *program
+	nowhere *program
+	// files is the root of file bodies, nil without one.
+	files    *os.Root
 	programs atomic.Pointer[registry]
 	// examined is the program of the snapshot that Warnings saw last.
 	examined atomic.Pointer[program]
 	date     dateLine
 	calls    sync.Pool
 
-	mu      sync.Mutex
-	closing chan struct{}
-	closed  bool
+	mu    sync.Mutex
+	ended context.Context //nolint:containedctx // all waits end with it
+	end   context.CancelFunc
 }
 
 // registry holds every published program. It is replaced as a whole.
@@ -107,6 +113,23 @@ func New(o Options) (*Engine, error) {
 	if o.MaxBody < 0 || o.MaxTarget < 0 || o.RecordCap < 0 {
 		return nil, fmt.Errorf("make engine: a bound is negative (body %d, target %d, recorded %d)", o.MaxBody, o.MaxTarget, o.RecordCap)
 	}
+	o.complete()
+	e := &Engine{options: o, prefix: o.BasePath + "/"}
+	e.ended, e.end = context.WithCancel(context.Background())
+	e.programs.Store(&registry{})
+	if err := e.openFiles(); err != nil {
+		return nil, err
+	}
+	nowhere, err := e.compile(&mockbase.Snapshot{Project: &mockbase.Project{}}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make engine: %w", err)
+	}
+	e.nowhere = nowhere
+	return e, nil
+}
+
+// complete fills in what the caller left to the engine.
+func (o *Options) complete() {
 	o.MaxBody = orDefault(o.MaxBody, DefaultMaxBody)
 	o.MaxTarget = orDefault(o.MaxTarget, DefaultMaxTarget)
 	o.RecordCap = orDefault(o.RecordCap, DefaultRecordCap)
@@ -119,14 +142,18 @@ func New(o Options) (*Engine, error) {
 	if o.ClientAddress == nil {
 		o.ClientAddress = peerAddress
 	}
-	e := &Engine{options: o, prefix: o.BasePath + "/", closing: make(chan struct{})}
-	e.programs.Store(&registry{})
-	nowhere, err := e.compile(&mockbase.Snapshot{Project: &mockbase.Project{}}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("make engine: %w", err)
+}
+
+func (e *Engine) openFiles() error {
+	if e.options.FilesRoot == "" {
+		return nil
 	}
-	e.nowhere = nowhere
-	return e, nil
+	root, err := os.OpenRoot(e.options.FilesRoot)
+	if err != nil {
+		return fmt.Errorf("open files root: %w", err)
+	}
+	e.files = root
+	return nil
 }
 
 func orDefault[T int | int64](n, otherwise T) T {
@@ -184,15 +211,16 @@ func (e *Engine) Withdraw(projectID string) {
 	e.programs.Store(next)
 }
 
-// Close ends all delays, so that the answers in flight finish at once (rule N13). It may be called again.
+// Close ends all delays, so that the answers in flight finish at once (rule N13), and closes the files root. It may be
+// called again.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.closed {
-		e.closed = true
-		close(e.closing)
+	e.end()
+	if e.files == nil {
+		return nil
 	}
-	return nil
+	return e.files.Close()
 }
 
 // without returns a copy that lacks one project.

@@ -38,6 +38,11 @@ import (
 //	               Content-Length: auto is worked out
 //	answer         the status line, or the status alone; then header lines that must be there as they stand, "! Name" for a
 //	               header that must not, "~ regexp" for what some header line must match; then an empty line and the body
+//	hints          header lines of the 103 before the last answer; trailers: the lines after its body, as they stand
+//	file NAME      a file below the files root, before the definition
+//	break          a raw request whose connection must end with the answer; everything is read
+//	broken         eof or reset, as the connection ended; then the bytes that came, "~ regexp" for what they must match
+//	took           two durations that the last answer took at least and at most
 //	contains       lines that the body of the last answer must hold, lacks: must not
 //	json           a JSON text that the body must hold at least, exchange: the recorded exchange must
 //
@@ -76,6 +81,9 @@ type exchangeCase struct {
 	// unpublished tells that the definition is only checked.
 	unpublished bool
 	definition  string
+	hints       []string
+	trailers    []string
+	took        time.Duration
 
 	// The last answer.
 	method string
@@ -99,6 +107,16 @@ func (x *exchangeCase) step(t *testing.T, name, data string) {
 		x.send(t, data)
 	case "answer":
 		x.expect(t, data)
+	case "hints":
+		matchLines(t, data, x.hints)
+	case "trailers":
+		matchLines(t, data, x.trailers)
+	case "break":
+		x.breakOff(t, data)
+	case "broken":
+		x.broken(t, data)
+	case "took":
+		x.lasted(t, data)
 	case "contains":
 		for line := range strings.Lines(data) {
 			if text := strings.TrimSuffix(line, "\n"); !strings.Contains(x.body, text) {
@@ -122,7 +140,11 @@ func (x *exchangeCase) step(t *testing.T, name, data string) {
 		}
 		holdsJSON(t, data, last)
 	default:
-		t.Fatalf("unknown file %q", name)
+		file, ok := strings.CutPrefix(name, "file ")
+		if !ok {
+			t.Fatalf("unknown file %q", name)
+		}
+		x.file(t, file, data)
 	}
 }
 
@@ -195,6 +217,8 @@ func (x *exchangeCase) send(t *testing.T, text string) {
 		// Only what is asked of the project is recorded.
 		x.sent++
 	}
+	began := time.Now()
+	defer func() { x.took = time.Since(began) }()
 	for range 2 {
 		if x.conn == nil {
 			x.dial(t)
@@ -225,7 +249,7 @@ func (x *exchangeCase) dial(t *testing.T) {
 
 // read reads one answer.
 func (x *exchangeCase) read() error {
-	x.status, x.header, x.body = "", nil, ""
+	x.status, x.header, x.body, x.hints, x.trailers = "", nil, "", nil, nil
 	for {
 		line, err := x.reader.ReadString('\n')
 		if err != nil {
@@ -234,7 +258,7 @@ func (x *exchangeCase) read() error {
 		line = strings.TrimSuffix(line, "\r\n")
 		switch {
 		case line == "" && strings.HasPrefix(x.status, "HTTP/1.1 1"):
-			x.status, x.header = "", nil
+			x.status, x.header, x.hints = "", nil, x.header
 		case line == "":
 			return x.readBody()
 		case x.status == "":
@@ -253,7 +277,9 @@ func (x *exchangeCase) readBody() error {
 	switch {
 	case x.method == http.MethodHead || code == "204" || code == "304":
 	case x.headerValue("Transfer-Encoding") == "chunked":
-		body, err = io.ReadAll(httputil.NewChunkedReader(x.reader))
+		if body, err = io.ReadAll(httputil.NewChunkedReader(x.reader)); err == nil {
+			err = x.readTrailers()
+		}
 	case length != "":
 		n, convErr := strconv.Atoi(length)
 		if convErr != nil {
@@ -266,6 +292,17 @@ func (x *exchangeCase) readBody() error {
 	}
 	x.body = string(body)
 	return err
+}
+
+// readTrailers reads what follows the last chunk.
+func (x *exchangeCase) readTrailers() error {
+	for {
+		line, err := x.reader.ReadString('\n')
+		if line = strings.TrimSuffix(line, "\r\n"); err != nil || line == "" {
+			return err
+		}
+		x.trailers = append(x.trailers, line)
+	}
 }
 
 func (x *exchangeCase) headerValue(name string) string {

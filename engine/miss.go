@@ -83,16 +83,24 @@ func (c *call) describeMiss(here presence) *problem {
 // replaceMiss sends the project's own answer instead.
 func (c *call) replaceMiss(status int, allow string) {
 	s := c.program.settings
-	a := *s.noMatch
+	c.outcome.response = s.noMatch
+	ready, delay, failed := c.ready(s.noMatch)
+	if failed != nil {
+		c.refuse(failed)
+		return
+	}
+	if delay > 0 && !c.wait(delay) {
+		return
+	}
+	// What noMatch can state always comes to a whole answer.
+	a := *ready.(*answer) //nolint:errcheck,forcetypeassert // the decoder allows nothing else
 	if !s.noMatchStatus {
 		a.status = status
 	}
-	h := c.w.Header()
-	c.lay(h, &a)
-	if a.status == http.StatusMethodNotAllowed && !holdsHeader(h, headerAllow) {
+	if h := c.w.Header(); a.status == http.StatusMethodNotAllowed && !a.states(headerAllow) {
 		h[headerAllow] = []string{allow}
 	}
-	c.send(h, &a)
+	a.send(c)
 }
 
 // diagnose compares the request with the mocks that come nearest.

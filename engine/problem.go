@@ -21,6 +21,8 @@ type failure struct {
 	detail string
 	// close ends the connection, as the rest of the request is not read.
 	close bool
+	// own tells that a mock did answer, and its answer failed.
+	own bool
 	// challenge is the WWW-Authenticate header of a 401.
 	challenge string
 }
@@ -111,7 +113,10 @@ func problemType(code mockbase.Code) string { return "/docs/problems/" + string(
 
 // refuse answers with a failure.
 func (c *call) refuse(f *failure) {
-	c.outcome.by, c.outcome.failure = mockbase.AnsweredByError, f.detail
+	if !f.own {
+		c.outcome.by = mockbase.AnsweredByError
+	}
+	c.outcome.failure = f.detail
 	h := http.Header{}
 	if f.close {
 		h[headerConnection] = []string{"close"}
@@ -146,7 +151,11 @@ func (c *call) reply(status int, h http.Header, body []byte) {
 		h["Cache-Control"] = []string{"no-store"}
 		h[headerContentLength] = []string{strconv.Itoa(len(body))}
 	}
-	if decision := s.decision(decisionNone); decision != "" {
+	decision := decisionNone
+	if c.outcome.by == mockbase.AnsweredByMock {
+		decision = c.outcome.route.mock.Name
+	}
+	if decision = s.decision(decision); decision != "" {
 		h[headerDecision] = []string{decision}
 	}
 	sent := c.w.Header()

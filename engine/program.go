@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/mockbase/mockbase"
 )
@@ -37,6 +38,8 @@ type route struct {
 	guards         guards
 	// responses are at least one, in the order of their author.
 	responses []response
+	// calls counts what the mock has answered.
+	calls atomic.Int64
 }
 
 // compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
@@ -47,7 +50,11 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 		p.settings, known = former.settings, former.routes()
 	} else {
 		var err error
-		if p.settings, err = e.compileSettings(&s.Project.Config); err != nil {
+		var faults mockbase.Faults
+		if p.settings, err = e.compileSettings(&s.Project.Config, &faults); err == nil {
+			err = faults.Err()
+		}
+		if err != nil {
 			return nil, fmt.Errorf("compile settings: %w", err)
 		}
 	}
@@ -123,7 +130,7 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 		faults.Append(mockbase.FieldError{Pointer: "#/response", Code: mockbase.FieldRequired, Detail: "a mock needs a response"})
 		return nil
 	}
-	r.responses = compileResponses(c, s, m)
+	r.responses = compileResponses(c, s, m, faults)
 	return r
 }
 

@@ -19,7 +19,11 @@ type outcome struct {
 	header http.Header
 	body   []byte
 	// bodySize is set where body holds less than was sent.
-	bodySize       int64
+	bodySize int64
+	// fault is the kind of the fault that broke the answer. It was seized if the connection no longer belongs to the
+	// server, and cut if the server still has to break it.
+	fault          string
+	seized, cut    bool
 	aborted        bool
 	planned, slept time.Duration
 	failure        string
@@ -65,7 +69,7 @@ func (c *call) record() {
 	x.Duration = c.engine.options.Clock().Sub(c.start)
 	x.AnsweredBy = c.outcome.by
 	x.DelayPlanned, x.DelaySlept = c.outcome.planned, c.outcome.slept
-	x.ClientAborted = c.outcome.aborted
+	x.ClientAborted, x.Fault = c.outcome.aborted, c.outcome.fault
 	x.Error = c.outcome.failure
 	x.Client.IP = c.engine.options.ClientAddress(r)
 	if agent := c.header[headerUserAgent]; len(agent) > 0 {

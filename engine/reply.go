@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/mockbase/mockbase"
 )
@@ -28,42 +30,103 @@ type sending interface {
 	send(c *call)
 }
 
+// workbench is what the responses of a mock are compiled with.
+type workbench struct {
+	config   *mockbase.Config
+	settings *settings
+	// decision is the value of the decision header, "" for none.
+	decision string
+	faults   *mockbase.Faults
+	// at is the pointer of the response under work.
+	at string
+}
+
 // compileResponses compiles every response of a mock. Pointers are relative to the mock.
-func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock) []response {
+func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) []response {
 	list := make([]response, len(m.Responses))
 	for i := range m.Responses {
-		source := &m.Responses[i]
-		r := &list[i]
-		r.source, r.name = source, source.Name
-		if r.name == "" {
-			r.name = "r" + strconv.Itoa(i+1)
+		w := &workbench{config: c, settings: s, decision: s.decision(m.Name), faults: faults, at: m.ResponsePointer(i)}
+		w.compile(&list[i], &m.Responses[i])
+		if list[i].name == "" {
+			list[i].name = "r" + strconv.Itoa(i+1)
 		}
-		r.delay = delays{own: source.Delay, byDefault: c.Defaults.Delay}
-		r.reply = compileReply(c, s, m, source)
 	}
 	return list
 }
 
-// compileReply finds the kind of a response.
-func compileReply(c *mockbase.Config, s *settings, m *mockbase.Mock, source *mockbase.Response) reply {
-	d := draft{
-		status: source.Status, kind: source.Body.Kind, body: source.Body.Bytes,
-		headers:  mergeHeaders(c.Defaults.Headers, source.Headers),
-		decision: s.decision(m.Name),
-	}
-	return d.compile(s)
+func (w *workbench) compile(r *response, source *mockbase.Response) {
+	r.source, r.name = source, source.Name
+	r.delay = compileDelays(source.Delay, w.config.Defaults.Delay, func(string) rendering { return nil })
+	r.reply = w.reply(source)
 }
 
-// give answers with a response: it works the answer out, waits, and sends it (rule Q2).
+// reply finds the kind of a response.
+func (w *workbench) reply(source *mockbase.Response) reply {
+	d := w.draft(source)
+	if d.kind == mockbase.BodyFile {
+		if w.settings.files == nil {
+			w.faults.Append(mockbase.FieldError{
+				Pointer: w.at + "/file", Code: mockbase.FieldReference,
+				Detail: "this server has no files root: its operator names one with --files-root",
+			})
+		}
+		return &filed{draft: d, settings: w.settings}
+	}
+	return d.compile(w.settings)
+}
+
+// draft takes over what the author says.
+func (w *workbench) draft(source *mockbase.Response) draft {
+	d := draft{
+		status: source.Status, kind: source.Body.Kind, body: source.Body.Bytes,
+		headers: mergeHeaders(w.config.Defaults.Headers, source.Headers), hints: source.EarlyHints, trailers: source.Trailers,
+		coding: source.Encode, autoTag: source.AutoETag, stream: source.Stream,
+		conditional: source.AutoETag || source.Conditional != nil && *source.Conditional,
+		ranges:      source.Range != nil && *source.Range || source.Range == nil && source.Body.Kind == mockbase.BodyFile,
+		compress:    w.config.Settings.Compress,
+		decision:    w.decision,
+	}
+	if d.stream != nil {
+		d.chunked = d.stream.Chunked
+		if d.stream.Chunks == 0 && d.stream.BytesPerSecond == 0 && d.stream.SlowHeaders == 0 {
+			d.stream = nil
+		}
+	}
+	return d
+}
+
+// give answers with a response: it works the answer out, waits, and sends it, or breaks it (rules Q2 and Q11).
 func (c *call) give(r *response) {
 	c.outcome.response = r
-	ready, failed := r.reply.prepare(c)
+	ready, delay, failed := c.ready(r)
 	if failed != nil {
 		c.refuse(failed)
 		return
 	}
-	if delay := r.delay.draw(); delay > 0 && !c.wait(delay) {
+	if delay > 0 && !c.wait(delay) {
+		return
+	}
+	if whole, ok := ready.(*answer); ok && c.strikes(r.source.Fault) {
+		c.fail(r.source.Fault, whole)
 		return
 	}
 	ready.send(c)
+}
+
+// ready works out what a response sends, and after which delay.
+func (c *call) ready(r *response) (sending, time.Duration, *failure) {
+	ready, failed := r.reply.prepare(c)
+	if failed != nil || r.delay.constant() {
+		return ready, r.delay.fixed, failed
+	}
+	delay, failed := r.delay.plan(c)
+	return ready, delay, failed
+}
+
+// badValue is a rendered value that cannot be used (rule O1).
+func badValue(what string, err error) *failure {
+	return &failure{
+		status: http.StatusInternalServerError, code: mockbase.CodeAnswerFailed, title: "The answer cannot be made", own: true,
+		detail: "The template of the " + what + " gives no usable value: " + err.Error() + ".",
+	}
 }

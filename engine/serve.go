@@ -20,8 +20,8 @@ func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.respond()
 	}
 	c.record()
-	if c.outcome.aborted && c.outcome.status == 0 {
-		// Returning would send an empty 200 to whoever is still there.
+	if c.outcome.cut || c.outcome.aborted && c.outcome.status == 0 && !c.outcome.seized {
+		// Returning would send an empty 200 to whoever is still there, or end what a fault breaks off.
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -46,6 +46,8 @@ type call struct {
 	leaves  []*leaf
 	// allowed is the value that allows the request's origin, nil if it is not.
 	allowed []string
+	// number is the number of the mock's call, from 1.
+	number  int64
 	outcome outcome
 	// guarded is what the shield writes to. It is a part of the call, so that it costs no memory of its own.
 	guarded shieldWriter
@@ -154,5 +156,6 @@ func (c *call) respond() {
 		return
 	}
 	c.outcome.by, c.outcome.route = mockbase.AnsweredByMock, chosen.route
+	c.number = chosen.calls.Add(1)
 	c.give(&chosen.responses[0])
 }

@@ -1,6 +1,11 @@
 package engine
 
 import (
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"os"
+
 	"github.com/mockbase/mockbase"
 )
 
@@ -16,13 +21,17 @@ type settings struct {
 	maxBody         int64
 	// sandbox tells that pages are sandboxed in browsers (rule Y10).
 	sandbox bool
+	// files is what file bodies are read from; nil is none (rule O17). seed is what random decisions follow from.
+	files *os.Root
+	seed  string
 	// noMatch replaces the answer to what no mock answers; nil keeps it (rule M1).
-	noMatch *answer
+	noMatch *response
 	// noMatchStatus is false when the author left the status to the case.
 	noMatchStatus bool
 }
 
-func (e *Engine) compileSettings(c *mockbase.Config) (*settings, error) {
+// compileSettings also notes what is wrong with the project's own answer; pointers are relative to the definition.
+func (e *Engine) compileSettings(c *mockbase.Config, faults *mockbase.Faults) (*settings, error) {
 	given := &c.Settings
 	s := &settings{
 		common:          newCommonLines(),
@@ -32,6 +41,8 @@ func (e *Engine) compileSettings(c *mockbase.Config) (*settings, error) {
 		hideDecision:    given.HideDecision,
 		ignorePreferred: given.IgnoreControlHeaders,
 		maxBody:         e.options.MaxBody,
+		files:           e.files,
+		seed:            seedOf(given.Seed),
 		sandbox:         e.options.SharedOrigin && e.options.Sandbox != SandboxOff,
 	}
 	if given.NoBrowserSandbox && e.options.Sandbox == SandboxProject {
@@ -45,17 +56,40 @@ func (e *Engine) compileSettings(c *mockbase.Config) (*settings, error) {
 		return nil, err
 	}
 	if given.NoMatch != nil {
-		d := draft{
-			status: given.NoMatch.Status, kind: given.NoMatch.Body.Kind, body: given.NoMatch.Body.Bytes,
-			headers: given.NoMatch.Headers, decision: s.decision(decisionNone),
-		}
-		s.noMatchStatus = d.status != 0
-		if !s.noMatchStatus {
-			d.status = 404
-		}
-		s.noMatch = d.compile(s)
+		s.noMatch = s.compileNoMatch(c, faults)
 	}
 	return s, nil
+}
+
+// compileNoMatch compiles the project's own answer to what no mock answers. Defaults are for mocks, and do not apply to it.
+func (s *settings) compileNoMatch(c *mockbase.Config, faults *mockbase.Faults) *response {
+	given := c.Settings.NoMatch
+	bare := *c
+	bare.Defaults = mockbase.Defaults{}
+	source := &mockbase.Response{
+		Name: "noMatch", Status: given.Status, StatusTemplate: given.StatusTemplate, Headers: given.Headers, Body: given.Body,
+		Template: given.Template, Delay: given.Delay,
+	}
+	s.noMatchStatus = given.Status != 0 || given.StatusTemplate != ""
+	if !s.noMatchStatus {
+		source.Status = http.StatusNotFound
+	}
+	w := &workbench{config: &bare, settings: s, decision: s.decision(decisionNone), faults: faults, at: "#/settings/noMatch"}
+	r := new(response)
+	w.compile(r, source)
+	return r
+}
+
+// seedOf is the text of a project's seed; without one it is drawn (rule AA20).
+func seedOf(given json.RawMessage) string {
+	if given == nil {
+		return rand.Text()
+	}
+	var text string
+	if json.Unmarshal(given, &text) == nil {
+		return text
+	}
+	return string(given)
 }
 
 // decision is the value of the decision header, "" when the project leaves it out (rule M7).

@@ -23,6 +23,8 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	u.delay(c.Defaults.Delay, "#/defaults/delay")
 	u.refuseIf(limits(c.Defaults.RateLimit), "#/defaults/rateLimit")
 	u.settings(&c.Settings)
+	// What else is wrong with the settings is listed below, each with its place.
+	_, _ = e.compileSettings(c, &u.faults)
 	if most := c.Settings.MaxBody; most != nil && *most > e.options.MaxBody {
 		u.faults.Append(mockbase.FieldError{
 			Pointer: "#/settings/maxBody", Code: mockbase.FieldRange,
@@ -64,7 +66,7 @@ func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.Fiel
 		u.refuseIf(i > 0, at)
 	}
 	if m.Request.Path+m.Request.PathMatches+m.Request.RawTarget != "" {
-		s, err := e.compileSettings(c)
+		s, err := e.compileSettings(c, &mockbase.Faults{})
 		if err != nil {
 			// CheckConfig reports this, with its place; the mock does not depend on it.
 			s = e.nowhere.settings
@@ -94,15 +96,11 @@ func (u *refusals) refuseIf(there bool, pointer string) { //nolint:revive // a t
 
 func (u *refusals) settings(s *mockbase.Settings) {
 	u.refuseIf(s.Fallback != nil, "#/settings/fallback")
-	u.refuseIf(s.Compress, "#/settings/compress")
-	u.refuseIf(s.Seed != nil, "#/settings/seed")
 	if s.NoMatch == nil {
 		return
 	}
 	u.refuseIf(s.NoMatch.StatusTemplate != "", "#/settings/noMatch/status")
 	u.refuseIf(s.NoMatch.Template != nil && *s.NoMatch.Template, "#/settings/noMatch/template")
-	u.refuseIf(s.NoMatch.Delay != nil, "#/settings/noMatch/delay")
-	u.refuseIf(s.NoMatch.Body.Kind == mockbase.BodyFile, "#/settings/noMatch/file")
 }
 
 func (u *refusals) response(r *mockbase.Response, at string) {
@@ -110,17 +108,8 @@ func (u *refusals) response(r *mockbase.Response, at string) {
 	u.refuseIf(r.Weight != "", at+"/weight")
 	u.refuseIf(r.Times > 0, at+"/times")
 	u.refuseIf(r.StatusTemplate != "", at+"/status")
-	u.refuseIf(len(r.Trailers) > 0, at+"/trailers")
-	u.refuseIf(len(r.EarlyHints) > 0, at+"/earlyHints")
-	u.refuseIf(r.Body.Kind == mockbase.BodyFile, at+"/file")
 	u.refuseIf(r.Template != nil && *r.Template, at+"/template")
 	u.delay(r.Delay, at+"/delay")
-	u.refuseIf(r.Stream != nil, at+"/stream")
-	u.refuseIf(r.Encode != "", at+"/encode")
-	u.refuseIf(r.AutoETag, at+"/etag")
-	u.refuseIf(r.Conditional != nil && *r.Conditional, at+"/conditional")
-	u.refuseIf(r.Range != nil && *r.Range, at+"/range")
-	u.refuseIf(r.Fault != nil, at+"/fault")
 	u.refuseIf(r.Proxy != nil, at+"/proxy")
 	u.refuseIf(r.SSE != nil, at+"/sse")
 	u.refuseIf(r.WebSocket != nil, at+"/webSocket")
@@ -128,21 +117,9 @@ func (u *refusals) response(r *mockbase.Response, at string) {
 	u.refuseIf(len(r.Webhooks) > 0, at+"/webhooks")
 }
 
-// delay refuses every delay but a fixed one.
+// delay refuses a templated delay.
 func (u *refusals) delay(d *mockbase.Delay, at string) {
-	if d == nil {
-		return
-	}
-	switch d.Kind {
-	case mockbase.DelayUniform:
-		u.refuseIf(true, at+"/min")
-	case mockbase.DelayNormal, mockbase.DelayLognormal:
-		u.refuseIf(true, at+"/"+string(d.Kind))
-	case mockbase.DelayTemplate:
-		u.refuseIf(true, at)
-	case mockbase.DelayFixed:
-		u.refuseIf(d.Jitter > 0, at+"/jitter")
-	}
+	u.refuseIf(d != nil && d.Kind == mockbase.DelayTemplate, at)
 }
 
 // placed returns the faults with pointers that exist in the document: where the author wrote a list of one match, the

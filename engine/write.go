@@ -2,6 +2,8 @@ package engine
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -18,10 +20,14 @@ func (a *answer) prepare(*call) (sending, *failure) { return a, nil }
 func (a *answer) send(c *call) {
 	h := c.w.Header()
 	c.lay(h, a)
-	if a.headLength != nil && c.method.name == http.MethodHead && !c.outcome.route.derives(&c.method) {
+	if a.headLength != nil && c.method.name == http.MethodHead && !c.derived() {
 		h[headerContentLength] = a.headLength
 	}
 	c.outcome.plain = !a.secret
+	if a.dressing != nil {
+		c.sendDressed(h, a)
+		return
+	}
 	c.send(h, a)
 }
 
@@ -48,12 +54,17 @@ func copyLines(h http.Header, lines []headerLine) {
 	}
 }
 
+// derived tells whether a HEAD request is answered by a mock for GET; for what no mock answers it is always so.
+func (c *call) derived() bool { return c.outcome.route == nil || c.outcome.route.derives(&c.method) }
+
+// states tells whether the answer has a header of this name, in any spelling.
+func (a *answer) states(name string) bool {
+	return slices.ContainsFunc(a.lines, func(l headerLine) bool { return strings.EqualFold(l.key, name) })
+}
+
 // send writes status, header and body, and notes what was sent.
 func (c *call) send(h http.Header, a *answer) {
-	if a.browser || c.program.settings.sandbox {
-		c.protectBrowser(h)
-	}
-	c.stamp(h)
+	c.begin(h, a)
 	c.w.WriteHeader(a.status)
 	c.outcome.status, c.outcome.header = a.status, h
 	if len(a.body) > 0 && c.method.name != http.MethodHead {
@@ -64,6 +75,14 @@ func (c *call) send(h http.Header, a *answer) {
 		// net/http works on a copy of the header from here on.
 		cleanHeader(h)
 	}
+}
+
+// begin completes the header of an answer that is about to be written.
+func (c *call) begin(h http.Header, a *answer) {
+	if a.browser || c.program.settings.sandbox {
+		c.protectBrowser(h)
+	}
+	c.stamp(h)
 }
 
 // stamp sets the date, so that it is recorded as it is sent. Without recording that is left to net/http.

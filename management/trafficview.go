@@ -24,6 +24,7 @@ type exchangeSummary struct {
 	Client        clientView          `json:"client"`
 	DurationMs    float64             `json:"durationMs"`
 	Delay         *delayView          `json:"delay,omitempty"`
+	Fault         string              `json:"fault,omitempty"`
 	ClientAborted bool                `json:"clientAborted"`
 	Error         string              `json:"error,omitempty"`
 	Redacted      bool                `json:"redacted"`
@@ -108,7 +109,7 @@ func summarize(x *mockbase.Exchange) exchangeSummary {
 	v := exchangeSummary{
 		ID: x.ID, At: timeText(x.At), Request: summarizeRequest(&x.Request), Response: summarizeResponse(&x.Response),
 		AnsweredBy: x.AnsweredBy, Policy: x.Policy, Client: clientView{UserAgent: x.Client.UserAgent},
-		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Error: x.Error, Redacted: x.Redacted,
+		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Fault: x.Fault, Error: x.Error, Redacted: x.Redacted,
 	}
 	if x.Client.IP.IsValid() {
 		v.Client.IP = x.Client.IP.String()

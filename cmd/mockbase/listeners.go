@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/engine/fault"
 )
 
 // The times of a connection (rule N12): there is none for writing, because an answer may be slow on purpose.
@@ -57,6 +58,7 @@ func newHTTPServer(handler http.Handler, maxHeader config.Bytes, logger *slog.Lo
 		MaxHeaderBytes:               int(maxHeader) - headerSlack,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is the mocks' (rule L7)
 		Protocols:                    protocols,
+		ConnContext:                  fault.WithConnection,
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 }

@@ -201,7 +201,7 @@ func (s *server) openMocks() error {
 	})
 	options := engine.Options{
 		ClientAddress: s.shield.addresses.Client, Clock: s.clock, Logger: s.log.Logger,
-		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget),
+		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
 	}
 	if s.settings.JournalCount > 0 {

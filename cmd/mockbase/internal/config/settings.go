@@ -111,6 +111,7 @@ type Bounds struct {
 	MaxBody        Bytes   `name:"max-body" default:"10MiB" group:"bounds" placeholder:"SIZE" help:"Largest request body; more is 413."`
 	MaxTarget      Bytes   `name:"max-target" default:"16KiB" group:"bounds" placeholder:"SIZE" help:"Longest request target; more is 414."`
 	MaxHeader      Bytes   `name:"max-header" default:"64KiB" group:"bounds" placeholder:"SIZE" help:"Largest header block; more is 431."`
+	FilesRoot      string  `name:"files-root" group:"bounds" placeholder:"DIR" help:"Folder of the files that mocks send by name; without it, only bodies that are part of the mocks."`
 	BrowserSandbox Sandbox `name:"browser-sandbox" default:"on" group:"bounds" placeholder:"MODE" help:"Sandbox the pages that a browser opens from mocks: on, project (each project decides) or off."`
 }
 
