@@ -14,11 +14,23 @@ const (
 	drainTime  = 250 * time.Millisecond
 )
 
-// readBody reads the request body, whatever the method, once and up to its limit (rules F1, F11 and N8). As much as is
-// recorded is kept.
+// How a body that nobody reads is passed over (rule N9): in pieces, each of which must come within a time, at most 64 GiB.
+const (
+	passBytes = 1 << 20
+	passTime  = 5 * time.Second
+	maxPassed = 64 << 10
+)
+
+// readBody reads the request body, whatever the method, once and up to its limit (rules F1, F11 and N8). All of it is kept
+// if a candidate looks at it, and otherwise as much as is recorded. It stays unread where every candidate wants so (rule
+// N9).
 func (c *call) readBody() *failure {
 	r := c.request
 	if r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	if c.leavesBody() {
+		c.outcome.unread = true
 		return nil
 	}
 	limit := c.program.settings.maxBody
@@ -28,11 +40,11 @@ func (c *call) readBody() *failure {
 	// This reader tells the server to close the connection when the limit is passed.
 	limited := http.MaxBytesReader(c.w, r.Body, limit)
 	var kept []byte
-	var err error
-	if c.recording != nil {
-		kept, err = keep(limited, r.ContentLength, int64(c.engine.options.RecordCap))
-	}
 	var rest int64
+	var err error
+	if most := c.keeps(limit); most > 0 {
+		kept, err = keep(limited, r.ContentLength, most)
+	}
 	if err == nil {
 		rest, err = io.Copy(io.Discard, limited)
 	}
@@ -41,6 +53,44 @@ func (c *call) readBody() *failure {
 		return c.brokenBody(err, limit)
 	}
 	return nil
+}
+
+// keeps is how many bytes of a body are kept.
+func (c *call) keeps(limit int64) int64 {
+	switch {
+	case c.readsBody():
+		return limit
+	case c.recording != nil:
+		return int64(c.engine.options.RecordCap)
+	default:
+		return 0
+	}
+}
+
+// readsBody tells whether a candidate looks at the body.
+func (c *call) readsBody() bool {
+	for _, l := range c.candidates() {
+		if l.reads {
+			return true
+		}
+	}
+	return false
+}
+
+// leavesBody tells whether there is a candidate for this path, and none reads the body.
+func (c *call) leavesBody() bool {
+	if !c.program.leaves {
+		return false
+	}
+	found := c.matching()
+	for _, l := range found {
+		for _, e := range l.entries {
+			if !e.mock.LeaveBody {
+				return false
+			}
+		}
+	}
+	return len(found) > 0
 }
 
 func (c *call) brokenBody(err error, limit int64) *failure {
@@ -63,6 +113,36 @@ func keep(from io.Reader, length, most int64) ([]byte, error) {
 		err = nil
 	}
 	return b.Bytes(), err
+}
+
+// keepUnread lets the answer go out while the client still sends a body that nobody reads (rule N9). Without it, the
+// server would read some of the body first, and then close the connection.
+func (c *call) keepUnread() {
+	if c.outcome.unread {
+		// An error means that the protocol needs no such thing.
+		_ = http.NewResponseController(c.w).EnableFullDuplex()
+	}
+}
+
+// passUnread reads what the client still sends after the answer, and forgets it, as long as it comes in steadily.
+func (c *call) passUnread() {
+	if !c.outcome.unread || c.request.Header.Get("Expect") != "" {
+		return
+	}
+	control := http.NewResponseController(c.w)
+	if control.Flush() != nil {
+		return
+	}
+	for range maxPassed {
+		if control.SetReadDeadline(time.Now().Add(passTime)) != nil {
+			return
+		}
+		if _, err := io.CopyN(io.Discard, c.request.Body, passBytes); err != nil {
+			break
+		}
+	}
+	// The next request of the connection has its own deadline.
+	_ = control.SetReadDeadline(time.Time{})
 }
 
 // drain reads a little of what is left of the body after the answer was written.

@@ -46,6 +46,8 @@ type leaf struct {
 	entries []*entry
 	// heads is the order for HEAD requests.
 	heads []*entry
+	// reads tells that one of the mocks looks at the body.
+	reads bool
 	// room is for the only entry that most leaves have.
 	room [1]*entry
 }
@@ -137,6 +139,7 @@ func (x *index) leafOf(n *node) *leaf {
 }
 
 func (l *leaf) add(e *entry) {
+	l.reads = l.reads || e.readsBody
 	if l.entries == nil {
 		l.entries = l.room[:0]
 	}

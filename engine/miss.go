@@ -55,6 +55,11 @@ func (c *call) miss() {
 	if p.Status == http.StatusMethodNotAllowed {
 		h[headerAllow] = []string{allow}
 	}
+	if acceptsText(c.header["Accept"]) {
+		h[headerContentType] = []string{"text/plain; charset=utf-8"}
+		c.reply(p.Status, h, tabulate(p))
+		return
+	}
 	c.reply(p.Status, h, encodeProblem(p))
 }
 

@@ -147,7 +147,9 @@ func encodeProblem(p *problem) []byte {
 func (c *call) reply(status int, h http.Header, body []byte) {
 	s := c.program.settings
 	if len(body) > 0 {
-		h[headerContentType] = []string{"application/problem+json"}
+		if h[headerContentType] == nil {
+			h[headerContentType] = []string{"application/problem+json"}
+		}
 		h["Cache-Control"] = []string{"no-store"}
 		h[headerContentLength] = []string{strconv.Itoa(len(body))}
 	}

@@ -23,6 +23,8 @@ type program struct {
 	// expressions are the mocks whose path is a regular expression (rule A5). They alone are asked one by one.
 	expressions leaf
 	methods     methodSet
+	// leaves tells that some mock leaves the body unread (rule N9).
+	leaves bool
 }
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.
@@ -36,6 +38,8 @@ type route struct {
 	guarded        bool
 	host           *hostPattern
 	guards         guards
+	// readsBody tells that a condition or an answer looks at the request body, so that all of it must be kept.
+	readsBody bool
 	// responses are at least one, in the order of their author.
 	responses []response
 	// calls counts what the mock has answered.
@@ -93,6 +97,7 @@ func (p *program) plant() {
 		if e.mock.Disabled {
 			continue
 		}
+		p.leaves = p.leaves || e.mock.LeaveBody
 		switch {
 		case e.pattern.expr != nil:
 			p.expressions.add(e)

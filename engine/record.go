@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"net/http"
 	"time"
 
@@ -30,6 +31,8 @@ type outcome struct {
 	// received are the first bytes of the request body.
 	received     []byte
 	receivedSize int64
+	// unread tells that the body was left to the time after the answer.
+	unread bool
 }
 
 // recording is the exchange in the making, in one piece of memory.
@@ -92,7 +95,7 @@ func (c *call) recordRequest(to *mockbase.RecordedRequest) {
 	if masked := maskSecrets(c.header); masked != nil {
 		to.Header, c.exchange.Redacted = masked, true
 	}
-	to.Body, to.BodySize = c.outcome.received, c.outcome.receivedSize
+	to.Body, to.BodySize = firstBytes(c.outcome.received, c.engine.options.RecordCap), c.outcome.receivedSize
 	to.Truncated = to.BodySize > int64(len(to.Body))
 }
 
@@ -112,4 +115,12 @@ func (c *call) recordResponse(to *mockbase.RecordedResponse) {
 	to.BodySize = max(c.outcome.bodySize, int64(len(c.outcome.body)))
 	to.Body = c.outcome.body[:min(len(c.outcome.body), c.engine.options.RecordCap)]
 	to.Truncated = to.BodySize > int64(len(to.Body))
+}
+
+// firstBytes returns at most the first bytes, in memory of their own where that lets go of the rest.
+func firstBytes(body []byte, most int) []byte {
+	if len(body) <= most {
+		return body
+	}
+	return bytes.Clone(body[:most])
 }

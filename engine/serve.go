@@ -17,7 +17,9 @@ func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c.admitted() && c.sound() {
+		c.keepUnread()
 		c.respond()
+		c.passUnread()
 	}
 	c.record()
 	if c.outcome.cut || c.outcome.aborted && c.outcome.status == 0 && !c.outcome.seized {

@@ -55,7 +55,6 @@ func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.Fiel
 	u.refuseIf(m.Draw != "" && m.Draw != mockbase.DrawSeeded, "#/draw")
 	u.refuseIf(limits(m.RateLimit), "#/rateLimit")
 	u.refuseIf(m.HeadIsFree, "#/headCounts")
-	u.refuseIf(m.LeaveBody, "#/readBody")
 	u.refuseIf(m.Expect != nil, "#/expect")
 	for i := range m.Responses {
 		at := "#/responses/" + strconv.Itoa(i)

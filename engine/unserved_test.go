@@ -116,7 +116,7 @@ func mockFields() map[string]fieldCase {
 			in("select: weighted, draw: exact, responses: [{ text: a }]")),
 		"rateLimit":  refused("#/mocks/0/rateLimit", with("rateLimit: 5/10s")),
 		"headCounts": refused("#/mocks/0/headCounts", with("headCounts: false")),
-		"readBody":   refused("#/mocks/0/readBody", with("readBody: false")),
+		"readBody":   served("answer/N9-unread-body-is-passed-over"),
 		"expect":     refused("#/mocks/0/expect", with("expect: { calls: 1 }")),
 	}
 }
