@@ -122,17 +122,17 @@ func draw(d *mockbase.Delay, random *rand.Rand) time.Duration {
 	case mockbase.DelayUniform:
 		return d.Min + time.Duration(random.Int64N(int64(d.Max-d.Min)+1))
 	case mockbase.DelayNormal:
-		return bounded(most, func() float64 { return float64(d.Mean) + float64(d.StdDev)*random.NormFloat64() })
+		return redrawn(most, func() float64 { return float64(d.Mean) + float64(d.StdDev)*random.NormFloat64() })
 	case mockbase.DelayLognormal:
-		return bounded(most, func() float64 { return float64(d.Median) * math.Exp(d.Sigma*random.NormFloat64()) })
+		return redrawn(most, func() float64 { return float64(d.Median) * math.Exp(d.Sigma*random.NormFloat64()) })
 	default:
 		spread := int64(d.Jitter)
 		return max(0, d.Fixed+time.Duration(random.Int64N(2*spread+1)-spread))
 	}
 }
 
-// bounded draws again what is above the bound, and takes the bound in the end. Nothing is below 0.
-func bounded(most time.Duration, next func() float64) time.Duration {
+// redrawn draws again what is above the bound, and takes the bound in the end. Nothing is below 0.
+func redrawn(most time.Duration, next func() float64) time.Duration {
 	for range maxRedraws + 1 {
 		if d := next(); d <= float64(most) {
 			return time.Duration(max(0, d))
