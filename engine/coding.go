@@ -148,10 +148,10 @@ func weighted(item string) (name string, weight float64) {
 	weight = 1
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		key, value, found := strings.Cut(strings.TrimSpace(parameter), "=")
-		if !found || !strings.EqualFold(key, "q") {
+		if !found || !strings.EqualFold(strings.TrimSpace(key), "q") {
 			continue
 		}
-		q, err := strconv.ParseFloat(value, 64)
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if err != nil || !(q >= 0 && q <= 1) {
 			q = 0
 		}

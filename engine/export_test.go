@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/mockbase/mockbase"
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
 
 // What the external tests see of the inside: the parsers of outside input, for fuzzing, and what is used again.
 
@@ -59,3 +64,42 @@ func (e *Engine) SharedRoutes(first, second *mockbase.Snapshot) (int, error) {
 	}
 	return shared, nil
 }
+
+// ParseRanges is parseRanges as first and last positions.
+func ParseRanges(text string, size int) (ranges [][2]int, ok bool) {
+	parsed, ok := parseRanges(text, size)
+	for _, r := range parsed {
+		ranges = append(ranges, [2]int{r.start, r.start + r.length - 1})
+	}
+	return ranges, ok
+}
+
+// ChooseCoding is chooseCoding by name, "" for none.
+func ChooseCoding(line string) string {
+	at := chooseCoding([]string{line})
+	if at < 0 {
+		return ""
+	}
+	return codings()[at]
+}
+
+// ListsTag is listsTag for the weak comparison.
+func ListsTag(line, tag string) bool { return listsTag([]string{line}, tag, weakly) }
+
+// Encode is encode.
+func Encode(coding string, body []byte) []byte { return encode(coding, body) }
+
+// Pieces are the lengths and times of the pieces of a body.
+func Pieces(pace *mockbase.Stream, size int) (lengths []int, due []time.Duration) {
+	for sent := 0; sent < size; {
+		n, at := piece(pace, size, sent)
+		lengths, due, sent = append(lengths, n), append(due, at), sent+n
+	}
+	return lengths, due
+}
+
+// Draw draws a delay.
+func Draw(d *mockbase.Delay, random *rand.Rand) time.Duration { return draw(d, random) }
+
+// ParseDelay is parseDelay.
+func ParseDelay(text string) (time.Duration, error) { return parseDelay(text) }
