@@ -170,7 +170,7 @@ func WrittenBanKey(key string) string {
 func PageOfBans(bans []Ban, q BanQuery) BanPage {
 	var selected []Ban
 	for i := range bans {
-		if q.selects(&bans[i]) {
+		if q.Selects(&bans[i]) {
 			selected = append(selected, bans[i])
 		}
 	}
@@ -185,7 +185,8 @@ func PageOfBans(bans []Ban, q BanQuery) BanPage {
 	return BanPage{Bans: selected[:limit:limit], Next: selected[limit-1].cursor()}
 }
 
-func (q *BanQuery) selects(b *Ban) bool {
+// Selects says whether the query asks for a ban: it holds, and is of the query's rule and key, behind its cursor.
+func (q *BanQuery) Selects(b *Ban) bool {
 	return b.Holds(q.Now) && (q.Rule == "" || q.Rule == b.Rule) && (q.Identifier == "" || q.Identifier == b.Identifier) &&
 		b.cursor() > q.Cursor
 }

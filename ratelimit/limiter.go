@@ -53,16 +53,19 @@ type Limiter struct {
 	clock           steadyClock
 	health          monitor
 	counts          counters
+	timing          timing
 }
 
 // counters count the checks by their outcome.
-type counters struct{ allowed, denied, skipped atomic.Int64 }
+type counters struct{ allowed, denied, skipped, dryDenied atomic.Int64 }
 
 // Counts are the checks of a limiter by their outcome since it was made.
 type Counts struct {
 	Allowed int64 `json:"allowed"`
 	Denied  int64 `json:"denied"`
 	Skipped int64 `json:"skipped"`
+	// DryDenied are the denials of checks in dry run, which nobody enforced ([Request].DryRun).
+	DryDenied int64 `json:"dryDenied"`
 	// Degraded are the checks among them that the store did not decide, by reason.
 	Degraded map[string]int64 `json:"degraded"`
 	// ClockJumps counts the steps back of the clock that were too large to smooth over (rule RL15).
@@ -97,6 +100,7 @@ func NewLimiter(o Options) (*Limiter, error) {
 	l := &Limiter{store: o.Store, fallback: o.Fallback, mode: o.OnFailure, retry: o.ProbeInterval}
 	l.clock.open(o.Clock, logger)
 	l.health.open(o, logger)
+	l.timing.open(o.Store)
 	return l, nil
 }
 
@@ -113,7 +117,7 @@ func (l *Limiter) Check(ctx context.Context, r Request) (Decision, error) {
 			return Decision{}, err
 		}
 	}
-	l.counts.add(&d)
+	l.counts.add(&r, &d)
 	return d, nil
 }
 
@@ -122,7 +126,9 @@ func (l *Limiter) ask(ctx context.Context, r *Request) (Decision, error) {
 	if r.Now.IsZero() {
 		r.Now = l.clock.now()
 	}
+	began := l.timing.begin()
 	d, err := l.store.Take(ctx, *r)
+	l.timing.end(began)
 	if err == nil {
 		if l.health.failing.Load() {
 			l.health.succeeded(l.clock.read())
@@ -232,17 +238,20 @@ func (l *Limiter) Counts() Counts {
 		Allowed:    l.counts.allowed.Load(),
 		Denied:     l.counts.denied.Load(),
 		Skipped:    l.counts.skipped.Load(),
+		DryDenied:  l.counts.dryDenied.Load(),
 		Degraded:   l.health.reasons(),
 		ClockJumps: l.clock.jumps.Load(),
 	}
 }
 
-func (c *counters) add(d *Decision) {
+func (c *counters) add(r *Request, d *Decision) {
 	switch {
 	case d.Skipped:
 		c.skipped.Add(1)
 	case d.Allowed:
 		c.allowed.Add(1)
+	case r.DryRun:
+		c.dryDenied.Add(1)
 	default:
 		c.denied.Add(1)
 	}

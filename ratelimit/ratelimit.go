@@ -43,6 +43,8 @@ type Request struct {
 	Now time.Time
 	// Lease names the holder of a place of a Concurrency policy. Other policies do not look at it.
 	Lease string
+	// DryRun says that a denial has no effect: the limiter counts it apart. Stores do not look at it.
+	DryRun bool
 }
 
 // Validate returns an error that wraps ErrConfig if no store can judge the request: the namespace is impossible, or a

@@ -52,7 +52,10 @@ func (l *Limiter) CheckAll(ctx context.Context, requests []Request, decisions []
 	}
 	if !allSettled(requests, decisions) {
 		requests = l.stamped(requests)
-		if err := store.TakeAll(ctx, requests, decisions); err != nil {
+		began := l.timing.begin()
+		err := store.TakeAll(ctx, requests, decisions)
+		l.timing.end(began)
+		if err != nil {
 			l.health.failed(l.clock.read(), err)
 			l.degradeAll(ctx, requests, decisions)
 		} else if l.health.failing.Load() {
@@ -60,7 +63,7 @@ func (l *Limiter) CheckAll(ctx context.Context, requests []Request, decisions []
 		}
 	}
 	for i := range requests {
-		l.counts.add(&decisions[i])
+		l.counts.add(&requests[i], &decisions[i])
 	}
 	return nil
 }

@@ -80,6 +80,9 @@ type Guard struct {
 	meter   Meter
 	onMatch func(Match)
 	onWrite func(Change)
+	denied  ratelimit.TopDenied
+	// lineups are those that no request uses.
+	lineups sync.Pool
 
 	// changing orders changes of the rules and of the factor.
 	changing sync.Mutex
@@ -106,6 +109,7 @@ func New(o Options) (*Guard, error) {
 	}
 	g := &Guard{
 		limiter: o.Limiter, clock: o.Clock, meter: o.Meter, onMatch: o.OnMatch, onWrite: o.OnChange, factor: Factor{Value: 1},
+		lineups: sync.Pool{New: newLineup},
 	}
 	g.counts.tallies = make(map[tallyKey]*tally)
 	g.bans.open(&o)
@@ -197,6 +201,9 @@ func (g *Guard) lacks(r *Rules) error {
 
 // Counts returns how often each rule matched (rule RL129).
 func (g *Guard) Counts() []MatchCount { return g.counts.counts() }
+
+// TopDenied returns up to so many keys that rules refused most since the guard was made (rule RL129).
+func (g *Guard) TopDenied(most int) []ratelimit.DeniedKey { return g.denied.Top(most) }
 
 // Judge says whether the request may go to its handler. It completes Now and Cost of the attempt. Whoever lets an allowed
 // request through calls [Guard.Done] once with the same attempt when it is over; a refused one is over.

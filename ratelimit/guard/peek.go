@@ -59,8 +59,8 @@ func (w *peek) bannedBy(ctx context.Context, r *banRule) bool {
 // limited peeks at each tier: at cost 0 a store tells what is left and takes nothing (rule RL6).
 func (w *peek) limited(ctx context.Context) bool {
 	return slices.ContainsFunc(w.program.tiers, func(t *tier) bool {
-		key, counts, refused := w.tierKey(t)
-		return refused || counts && w.look(ctx, t, key)
+		key, counts, refuses := w.tierKey(t)
+		return refuses && w.lacking(t) || counts && w.look(ctx, t, key)
 	})
 }
 

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/mockbase/mockbase/ratelimit"
@@ -95,6 +94,7 @@ func (w *walk) tell(r *refusal, mode Mode) {
 		r.tally.dry.Add(1)
 	} else {
 		r.tally.live.Add(1)
+		w.guard.denied.Count(r.rule, r.key)
 	}
 	if w.guard.onMatch == nil {
 		return
@@ -142,75 +142,6 @@ func (w *walk) blocked() bool {
 		layer: ratelimit.LayerBlocklist, rule: l.entries[i].Name, reason: l.entries[i].Reason, key: addressOf(w.attempt),
 		tally: l.tallies[i], status: ratelimit.StatusForbidden,
 	})
-}
-
-// limited asks the tiers in their order; the first denial ends. The verdict reports the tier with the least share left of
-// those that clients may see (rules RL89, RL90).
-func (w *walk) limited(ctx context.Context) bool {
-	return slices.ContainsFunc(w.program.tiers, func(t *tier) bool {
-		key, counts, refused := w.tierKey(t)
-		return refused || counts && w.check(ctx, t, key)
-	})
-}
-
-// tierKey returns the key by which a tier counts the request, and whether it does. A request that lacks a part of the key
-// may be refused for that.
-func (w *walk) tierKey(t *tier) (key string, counts, refused bool) {
-	policy := t.policy()
-	if policy.Limit == 0 || !t.rule.Match.matches(w.attempt) {
-		return "", false, false
-	}
-	key, counts = t.rule.Key.identifier(w.attempt)
-	refused = !counts && t.rule.Key.OnMissing == MissingDeny && w.refuse(w.keyless(ratelimit.LayerTiers, policy.Name, t.tally, t.rule.DryRun))
-	return key, counts, refused
-}
-
-// check asks one tier and returns whether it refused.
-func (w *walk) check(ctx context.Context, t *tier, key string) bool {
-	policy := t.policy()
-	request := ratelimit.Request{
-		Key: ratelimit.Key{Namespace: policy.Name, Identifier: key}, Policy: policy, Cost: w.attempt.Cost, Now: w.attempt.Now,
-	}
-	if policy.Algorithm == ratelimit.Concurrency {
-		request.Lease = ratelimit.NewLease()
-	}
-	d, err := t.limiter.Check(ctx, request)
-	switch {
-	case err != nil: // Only misuse, which Update has ruled out; limits must never take the server down.
-		return false
-	case !d.Allowed:
-		return w.refuse(denial(t, key, &d))
-	case request.Lease != "" && !d.Skipped:
-		w.held = append(w.held, t.limiter.Hold(ctx, request, d))
-	default:
-	}
-	w.report(t, &d)
-	return false
-}
-
-// report keeps the decision of an allowed check if it has less left than the one before.
-func (w *walk) report(t *tier, d *ratelimit.Decision) {
-	if d.Skipped || t.hidden || t.rule.DryRun || w.program.rules.DryRun {
-		return
-	}
-	reported := &w.verdict.Decision
-	if reported.Policy == nil || share(d) < share(reported) {
-		*reported = *d
-	}
-}
-
-func share(d *ratelimit.Decision) float64 { return float64(d.Remaining) / float64(d.Limit) }
-
-// denial is the refusal by a tier: 429, or 503 if its store failed and its mode is closed (rule RL65).
-func denial(t *tier, key string, d *ratelimit.Decision) *refusal {
-	status := ratelimit.StatusTooMany
-	if d.Degraded == ratelimit.Closed {
-		status = ratelimit.StatusUnavailable
-	}
-	return &refusal{
-		layer: ratelimit.LayerTiers, rule: t.rule.Policy.Name, key: key, tally: t.tally, status: status,
-		retryAfter: d.RetryAfter, decision: *d, hidden: t.hidden, dry: t.rule.DryRun,
-	}
 }
 
 // keyless is the refusal of a request that lacks a part of a rule's key.

@@ -32,6 +32,7 @@ type Guard struct {
 	jitter    time.Duration
 	fields    fields
 	matches   matchLog
+	denied    ratelimit.TopDenied
 }
 
 // New makes a guard. All that is wrong with the options is reported in one error that wraps ratelimit.ErrConfig.
@@ -94,6 +95,9 @@ func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (ratelimit.Decisio
 	}
 	return v.Decision, true
 }
+
+// TopDenied returns up to so many keys that policies refused most since the guard was made (rule RL129).
+func (g *Guard) TopDenied(most int) []ratelimit.DeniedKey { return g.denied.Top(most) }
 
 // Close writes what the denial log still holds back, and ends its timer. It may be called again.
 func (g *Guard) Close() error {

@@ -29,6 +29,7 @@ type Refusal struct {
 // refuse writes the answer to a request that may not proceed.
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, v *verdict) {
 	g.matches.denied(r, v)
+	g.denied.Count(v.Policy.Name, v.identifier)
 	wait := v.RetryAfter
 	if wait > 0 && g.jitter > 0 {
 		wait += rand.N(g.jitter) //nolint:gosec // It spreads clients and keeps no secret.

@@ -343,7 +343,8 @@ func TestPackage_documents_every_permission_that_is_needed(t *testing.T) {
 	server := testkit.StartRedis(t)
 	server.Do("ACL", "SETUSER", "app", "on", ">"+secret, "~ratelimit:*", "-@all", "+multi", "+exec", "+incr", "+incrby", "+expire",
 		"+pexpire", "+set", "+get", "+del", "+ping", "+select", "+eval", "+evalsha", "+script|load", "+pttl", "+time",
-		"+zadd", "+zcard", "+zcount", "+zrange", "+zrem", "+zremrangebyscore", "+zscore")
+		"+zadd", "+zcard", "+zcount", "+zrange", "+zrem", "+zremrangebyscore", "+zscore",
+		"+hset", "+hget", "+hmget", "+hdel", "+zrangebylex", "+zscan")
 	log := &logBook{}
 	s := open(t, redisstore.Options{
 		Config: redisstore.Config{Addrs: []string{"redis://app:" + secret + "@" + server.Addr + "/1"}, Budget: 2 * time.Second},
@@ -378,7 +379,28 @@ func TestPackage_documents_every_permission_that_is_needed(t *testing.T) {
 	if err := s.Ping(t.Context()); err != nil {
 		t.Errorf("ping: %v", err)
 	}
+	useRegisters(t, s)
 	if log.String() != "" {
 		t.Errorf("log = %s", log)
+	}
+}
+
+// useRegisters uses everything that bans and circuits need.
+func useRegisters(t *testing.T, s *redisstore.Store) {
+	t.Helper()
+	bans, circuits, now := s.Bans(), s.Circuits(), time.Now()
+	strikes(t, bans, "a", now)
+	_, page := bans.Page(t.Context(), ratelimit.BanQuery{Now: now})
+	_, lift := bans.Lift(t.Context(), "login", "", now)
+	_, offer := circuits.Offer(t.Context(), "server", time.Minute, ratelimit.CircuitCounts{Offered: 1}, now)
+	_, open := circuits.Swap(t.Context(), "server", 0, ratelimit.CircuitRecord{State: ratelimit.CircuitOpen})
+	_, closed := circuits.Swap(t.Context(), "server", 1, ratelimit.CircuitRecord{State: ratelimit.CircuitClosed})
+	err := errors.Join(page, lift, offer, open, closed, bans.Forgive(t.Context(), login(), "a"),
+		bans.Put(t.Context(), ratelimit.Ban{Rule: "manual", Identifier: "b", From: now.Add(-time.Hour), Until: now.Add(-time.Hour)}))
+	if err != nil {
+		t.Errorf("registers: %v", err)
+	}
+	if page, err := bans.Page(t.Context(), ratelimit.BanQuery{Now: now}); err != nil || len(page.Bans) > 0 {
+		t.Errorf("a list of what has ended: %+v, %v", page, err)
 	}
 }

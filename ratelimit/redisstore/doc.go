@@ -37,12 +37,19 @@
 //
 // What a check does then is not decided here: [ratelimit.Limiter] turns errors into its failure mode.
 //
+// # Bans and circuits
+//
+// [Store.Bans] and [Store.Circuits] keep what package guard shares among the replicas of a server: who is banned, under
+// ratelimit:ban:{rule/identifier}:…, and the state of the circuit, under ratelimit:circuit:{name}:…. Here the braces are
+// characters: the keys that one script touches lie on one server of a cluster. Each question is one round trip within the
+// budget of a check, behind the same breaker.
+//
 // # What Redis must be
 //
 // Redis 6.2 or later, or Valkey: one server, a master behind Sentinel, or a Cluster. Give it an instance or a database
 // of its own with maxmemory-policy noeviction: a server that evicts forgets counters without a word. The user needs
 // MULTI, EXEC, INCR, INCRBY, EXPIRE, PEXPIRE, SET, GET, DEL and PING on the keys below the prefix; SELECT for another
 // database than 0; EVAL, EVALSHA, SCRIPT LOAD, PTTL and TIME for scripts, with ZADD, ZCARD, ZCOUNT, ZRANGE, ZREM,
-// ZREMRANGEBYSCORE and ZSCORE for logs and places; in a cluster
-// EVALSHA, SCRIPT LOAD, CLUSTER SLOTS and COMMAND.
+// ZREMRANGEBYSCORE and ZSCORE for logs and places; HSET, HGET, HMGET, HDEL, ZRANGEBYLEX and ZSCAN for bans and circuits; in
+// a cluster EVALSHA, SCRIPT LOAD, CLUSTER SLOTS and COMMAND.
 package redisstore

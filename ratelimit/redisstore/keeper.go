@@ -20,6 +20,8 @@ const (
 func (s *Store) keep(ctx context.Context) {
 	s.greet(ctx)
 	close(s.greeted)
+	compare := time.NewTicker(skewEvery)
+	defer compare.Stop()
 	tick := time.NewTicker(s.interval)
 	defer tick.Stop()
 	probing := false
@@ -40,6 +42,10 @@ func (s *Store) keep(ctx context.Context) {
 			return
 		case <-tick.C:
 			s.probe(ctx, open)
+		case <-compare.C:
+			if len(open) == 0 {
+				s.measure(ctx)
+			}
 		case <-s.wake:
 			if s.replace.Load() && time.Since(replaced) >= replaceEvery {
 				s.replace.Store(false)
@@ -66,6 +72,7 @@ func (s *Store) greet(ctx context.Context) {
 	}
 	// A connection that could not be made now is made by the check that needs it.
 	_ = s.target.warm(ctx, client)
+	s.measure(ctx)
 }
 
 // probe asks the servers whose breakers are open, each over a connection of its own (rule RL51).

@@ -32,6 +32,9 @@ type scripts struct {
 	order, together                   *redis.Script
 	// hit counts in batches to a cluster.
 	hit *redis.Script
+	// offence and liftText are those of bans, offer and change those of circuits.
+	offence, offer, change *redis.Script
+	liftText               string
 	// texts are what Redis is given to know them.
 	texts []string
 }
@@ -49,6 +52,9 @@ func newScripts() scripts {
 	s.order = s.join(every + "order")
 	s.together = s.join(every + "together")
 	s.hit = s.join("hit")
+	s.offence, s.offer, s.change = s.join("offence"), s.join("offer"), s.join("change")
+	lift, _ := sources.ReadFile("lift.lua")
+	s.liftText = string(lift)
 	return s
 }
 

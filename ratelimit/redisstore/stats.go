@@ -3,6 +3,7 @@ package redisstore
 import (
 	"math/bits"
 	"sync/atomic"
+	"time"
 )
 
 // batchSizes is the number of size classes of Stats.BatchSizes.
@@ -24,6 +25,9 @@ type Stats struct {
 	// LocalDenials counts the checks that were denied without Redis, Exhausted is the number of keys known to be over
 	// their limit.
 	LocalDenials, Exhausted int64
+	// ClockSkew is how far Redis's clock is ahead of the store's, by the newest comparison; of a cluster that of the
+	// master which differs most. Replicas whose skews differ disagree about windows on the clock (rule RL56).
+	ClockSkew time.Duration
 }
 
 // counters count what Stats reports.
@@ -41,7 +45,7 @@ func (c *counters) carried(checks int) {
 func (s *Store) Stats() Stats {
 	stats := Stats{
 		Alone: s.counts.alone.Load(), Batched: s.counts.batched.Load(),
-		QueueFull: s.counts.full.Load(), Dropped: s.counts.dropped.Load(),
+		QueueFull: s.counts.full.Load(), Dropped: s.counts.dropped.Load(), ClockSkew: time.Duration(s.skew.known.Load()),
 	}
 	for i := range s.counts.sizes {
 		n := s.counts.sizes[i].Load()

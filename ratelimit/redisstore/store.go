@@ -49,6 +49,7 @@ type Store struct {
 	clock    func() time.Time
 	notes    *notes
 	counts   counters
+	skew     skew
 
 	// rides are those that nobody uses, flights is how many may be out, and denials are nil where none are kept.
 	rides   sync.Pool
