@@ -33,7 +33,7 @@ var house = []struct {
 	{pkg: "ratelimit/guard", ours: []string{"ratelimit"}},
 	{pkg: "ratelimit/storetest", ours: []string{"ratelimit"}},
 	{
-		pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/fault", "engine/session", "engine/outbound", "engine/operator"},
+		pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/fault", "engine/session", "engine/outbound", "engine/operator", "engine/proxy"},
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
 	{pkg: "engine/chance"},
@@ -46,6 +46,7 @@ var house = []struct {
 		},
 	},
 	{pkg: "engine/session", ours: []string{""}},
+	{pkg: "engine/proxy", ours: []string{"", "engine/outbound"}},
 	{pkg: "engine/outbound"},
 	{pkg: "engine/jsonvalue"},
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},
