@@ -54,6 +54,10 @@ const (
 	CodeNoProject            Code = "no-project"
 	CodeBadRequest           Code = "bad-request"
 	CodeAnswerFailed         Code = "answer-failed"
+	CodeTooManySessions      Code = "too-many-sessions"
+	CodeBadPreference        Code = "bad-preference"
+	CodeCodeNotDefined       Code = "code-not-defined"
+	CodeExampleNotDefined    Code = "example-not-defined"
 )
 
 // The codes of field errors (mock format, section 5).

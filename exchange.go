@@ -25,9 +25,18 @@ const (
 
 // Exchange is one recorded request and its answer. It is immutable once recorded.
 type Exchange struct {
-	ID         string
-	ProjectID  string
-	At         time.Time
+	ID        string
+	ProjectID string
+	At        time.Time
+	// SessionAt is the time of arrival on the clock of the session (rule AA18); zero where the request has no session.
+	SessionAt time.Time
+	Session   SessionRef
+	// Seed is what random decisions depended on, Call the number of the mock's call in the session, from 1; 0 where no mock
+	// answered (rule AA21).
+	Seed string
+	Call int64
+	// Forced tells that a preference of the request was honoured (rule AA26).
+	Forced     bool
 	Request    RecordedRequest
 	Response   RecordedResponse
 	AnsweredBy AnsweredBy
@@ -51,6 +60,11 @@ type Exchange struct {
 	Error string
 	// Redacted tells that values of secrets were masked before the exchange was kept (rule M-81).
 	Redacted bool
+}
+
+// SessionRef names a session. The name alone does not tell two sessions apart that follow each other (rule AA11).
+type SessionRef struct {
+	ID, Name string
 }
 
 // RecordedRequest is a request as it was received.
@@ -130,6 +144,8 @@ type TrafficFilter struct {
 	// StatusMin and StatusMax bound the status, both inclusive.
 	StatusMin, StatusMax int
 	AnsweredBy           []AnsweredBy
+	// Session is a session's name or id.
+	Session string
 	// Mock is a mock's name or id.
 	Mock        string
 	Policy      string

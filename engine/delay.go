@@ -144,10 +144,11 @@ func redrawn(most time.Duration, next func() float64) time.Duration {
 // wait delays the answer. It returns false when the client has gone meanwhile, and cuts the delay short when the engine
 // closes (rules Q5 and N13).
 func (c *call) wait(delay time.Duration) bool {
-	began := c.now()
+	clock := c.engine.options.Clock
+	began := clock()
 	ctx := c.request.Context()
 	c.pause(ctx, delay)
-	c.outcome.planned, c.outcome.slept = delay, c.now().Sub(began)
+	c.outcome.planned, c.outcome.slept = delay, clock().Sub(began)
 	c.outcome.aborted = c.outcome.aborted || ctx.Err() != nil
 	return !c.outcome.aborted
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/session"
 	"github.com/mockbase/mockbase/ratelimit"
 )
 
@@ -67,6 +68,8 @@ type Options struct {
 	// browsers unless Sandbox says otherwise (rule Y10).
 	SharedOrigin bool
 	Sandbox      Sandbox
+	// MaxSessions bounds the sessions of each project beside the default one; 0 is session.DefaultQuota (rule AA7).
+	MaxSessions int
 	// Clock says what time it is; nil is time.Now.
 	Clock func() time.Time
 	// Logger hears of published programs; nil is silent.
@@ -88,9 +91,14 @@ type Engine struct {
 	date     dateLine
 	calls    sync.Pool
 
-	mu    sync.Mutex
-	ended context.Context //nolint:containedctx // all waits end with it
-	end   context.CancelFunc
+	// serials name what sessions remember.
+	serials atomic.Uint64
+
+	mu sync.Mutex
+	// sessions are those of each published project.
+	sessions map[string]*session.Registry
+	ended    context.Context //nolint:containedctx // all waits end with it
+	end      context.CancelFunc
 }
 
 // registry holds every published program. It is replaced as a whole.
@@ -114,7 +122,7 @@ func New(o Options) (*Engine, error) {
 		return nil, fmt.Errorf("make engine: a bound is negative (body %d, target %d, recorded %d)", o.MaxBody, o.MaxTarget, o.RecordCap)
 	}
 	o.complete()
-	e := &Engine{options: o, prefix: o.BasePath + "/"}
+	e := &Engine{options: o, prefix: o.BasePath + "/", sessions: make(map[string]*session.Registry)}
 	e.ended, e.end = context.WithCancel(context.Background())
 	e.programs.Store(&registry{})
 	if err := e.openFiles(); err != nil {
@@ -186,6 +194,7 @@ func (e *Engine) Publish(s *mockbase.Snapshot) error {
 	if e.overtaken(s) {
 		return nil
 	}
+	p.sessions = e.sessionsOf(p)
 	next := e.programs.Load().without(s.Project.ID)
 	next.bySlug[s.Project.Slug] = p
 	next.byID[s.Project.ID] = p
@@ -206,6 +215,10 @@ func (e *Engine) overtaken(s *mockbase.Snapshot) bool {
 func (e *Engine) Withdraw(projectID string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if sessions := e.sessions[projectID]; sessions != nil {
+		delete(e.sessions, projectID)
+		defer sessions.Close()
+	}
 	next := e.programs.Load().without(projectID)
 	next.count()
 	e.programs.Store(next)
@@ -216,11 +229,25 @@ func (e *Engine) Withdraw(projectID string) {
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for _, sessions := range e.sessions {
+		sessions.Close()
+	}
 	e.end()
 	if e.files == nil {
 		return nil
 	}
 	return e.files.Close()
+}
+
+// sessionsOf returns the sessions of a program's project, which outlive its programs. The engine must be locked.
+func (e *Engine) sessionsOf(p *program) *session.Registry {
+	sessions := e.sessions[p.project.ID]
+	if sessions == nil {
+		sessions = session.NewRegistry(session.Options{Clock: e.options.Clock, Quota: e.options.MaxSessions})
+		e.sessions[p.project.ID] = sessions
+	}
+	sessions.SetSeed(p.settings.seed)
+	return sessions
 }
 
 // without returns a copy that lacks one project.

@@ -92,9 +92,10 @@ func clausesFinding(part, name string, list clauses, v texts) finding {
 
 func (c *conditions) appendMoment(found []finding, q *inquiry) []finding {
 	if len(c.states) > 0 {
+		state := stateOf(q)
 		found = append(found, finding{
 			part: partState, holds: q.moment != nil && q.moment.inState(c.states),
-			describe: func() (string, string, string) { return "in", strings.Join(c.states, ", "), "another state" },
+			describe: func() (string, string, string) { return "in", strings.Join(c.states, ", "), state },
 		})
 	}
 	if c.call != nil {

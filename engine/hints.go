@@ -32,6 +32,7 @@ func (c *call) hints(near []likeness) []string {
 	if strings.ContainsRune(rawTarget(c.request), '#') {
 		hints = append(hints, "the target holds a fragment (#…), which a client should not send; it counts as text")
 	}
+	hints = append(hints, c.momentHints()...)
 	if name := c.disabled(); name != "" {
 		hints = append(hints, "mock "+quoted(name)+" would answer, but it is disabled")
 	}
@@ -142,7 +143,7 @@ func (c *call) nameHints(near []likeness) []string {
 func (c *call) disabled() string {
 	for i := range c.program.entries[:min(len(c.program.entries), maxScanned)] {
 		e := &c.program.entries[i]
-		if e.mock.Disabled && e.matches(&c.inquiry) && c.admits(e) {
+		if e.mock.Disabled && e.matches(&c.inquiry) && c.fits(e) {
 			return e.mock.Name
 		}
 	}

@@ -13,6 +13,7 @@ const (
 	reasonPath       = "path"
 	reasonMethod     = "method"
 	reasonConditions = "conditions"
+	reasonExhausted  = "exhausted"
 )
 
 // diagnosis says why no mock answered (rule M2).
@@ -74,6 +75,9 @@ func (c *call) describeMiss(here presence) *problem {
 	case here.path && !here.accepted || c.method.stated:
 		p.Title, p.Status, p.Code, p.Reason = "Method not allowed", http.StatusMethodNotAllowed, mockbase.CodeMethodNotAllowed, reasonMethod
 		p.Detail = fmt.Sprintf("No mock of this path answers %s.", asked)
+	case here.path && c.spent() != nil:
+		p.Reason = reasonExhausted
+		p.Detail = fmt.Sprintf("Mocks answer %s, but they are used up.", asked)
 	case here.path:
 		p.Reason = reasonConditions
 		p.Detail = fmt.Sprintf("Mocks answer %s, but the conditions of none hold.", asked)

@@ -130,7 +130,11 @@ func (c *call) liken(e *entry) likeness {
 		l.distance += hostWeight
 	}
 	c.route = e.route
-	l.findings = e.guards.findings(&c.inquiry)
+	c.moment = nil
+	if r := c.refusalOf(e); r != nil {
+		c.moment = &r.instant
+	}
+	l.findings = append(e.guards.findings(&c.inquiry), c.momentFindings(e)...)
 	for _, part := range []string{partPath, partQuery, partHeaders, partCookies, partAuth, partBody, partState, partTimes} {
 		l.distance += partWeight(part) * failingShare(l.findings, part)
 	}

@@ -9,8 +9,10 @@ import (
 // entry is a route at its place in a program.
 type entry struct {
 	*route
-	// age is the place in creation order; the larger is the newer.
+	// age is the place in creation order; the larger is the newer. It is the place in the program's layout, too.
 	age int
+	// scenario is the place of the mock's scenario in the program, or session.NoScenario.
+	scenario int
 }
 
 // rank says how exactly a mock states the method of a request; the smaller is tried first (rule A2).

@@ -77,27 +77,6 @@ func brokenBody(err error) *failure {
 	}
 }
 
-// unserved refuses what this engine does not act on, instead of ignoring it: sessions (rule AA6) and control headers
-// (rule AA24).
-func (c *call) unserved() *failure {
-	var what string
-	switch session := c.header.Get("Mockbase-Session"); {
-	case strings.HasPrefix(c.target.path, "/~"):
-		first, _, _ := strings.Cut(c.target.path[1:], "/")
-		what = "The session " + quoted(first) + " in the path is"
-	case session != "" && session != "default":
-		what = "The header Mockbase-Session is"
-	case len(c.header["Mockbase-Prefer"]) > 0 && !c.program.settings.ignorePreferred:
-		what = "The header Mockbase-Prefer is"
-	default:
-		return nil
-	}
-	return &failure{
-		status: http.StatusBadRequest, code: mockbase.CodeBadRequest, title: "Not served yet",
-		detail: what + " not served by this version yet; leave it out.",
-	}
-}
-
 // problem is an RFC 9457 answer of the mock plane.
 type problem struct {
 	Type     string        `json:"type"`

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"sync/atomic"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/session"
 )
 
 // program is a project's snapshot, compiled. It is immutable.
@@ -25,6 +25,11 @@ type program struct {
 	methods     methodSet
 	// leaves tells that some mock leaves the body unread (rule N9).
 	leaves bool
+	// layout is what sessions remember for the program, scenarios what it knows of theirs, in the same order.
+	layout    *session.Layout
+	scenarios []scenarioRules
+	// sessions are those of the project; nil as long as the program is not published.
+	sessions *session.Registry
 }
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.
@@ -40,10 +45,11 @@ type route struct {
 	guards         guards
 	// readsBody tells that a condition or an answer looks at the request body, so that all of it must be kept.
 	readsBody bool
+	selection selection
+	// limits are asked before the mock may answer; nil is none.
+	limits limiter
 	// responses are at least one, in the order of their author.
 	responses []response
-	// calls counts what the mock has answered.
-	calls atomic.Int64
 }
 
 // compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
@@ -72,6 +78,9 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 			}
 		}
 		p.entries[i] = entry{route: r, age: i}
+	}
+	if err := p.remember(e, former); err != nil {
+		return nil, err
 	}
 	p.plant()
 	return p, nil
@@ -128,13 +137,14 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 		return nil
 	}
 	r.guards = compileGuards(&m.Request, faults)
-	r.guarded = r.guards.any()
+	r.guarded = r.guards.any() || len(m.States) > 0
 	r.precedence = precedence(m.Priority, r.pattern)
 	r.rank, r.headRank = ranksOf(m.Request.Methods)
 	if len(m.Responses) == 0 {
 		faults.Append(mockbase.FieldError{Pointer: "#/response", Code: mockbase.FieldRequired, Detail: "a mock needs a response"})
 		return nil
 	}
+	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, faults)
 	return r
 }

@@ -74,6 +74,7 @@ func (c *call) record() {
 	x.DelayPlanned, x.DelaySlept = c.outcome.planned, c.outcome.slept
 	x.ClientAborted, x.Fault = c.outcome.aborted, c.outcome.fault
 	x.Error = c.outcome.failure
+	c.recordSession(x)
 	x.Client.IP = c.engine.options.ClientAddress(r)
 	if agent := c.header[headerUserAgent]; len(agent) > 0 {
 		x.Client.UserAgent = agent[0]

@@ -33,6 +33,7 @@ func TestAnExchangeHoldsTheRequestAndTheAnswer(t *testing.T) {
 	}
 	e := newEngine(t, engine.Options{Journal: &recorded, Clock: clock})
 	publish(t, e, 1, []*mockbase.Mock{textMock("a", "/a/{id}", "hello")})
+	now = time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
 	r := httptest.NewRequest(http.MethodGet, "/m/shop/a/%37?x=1&y", strings.NewReader("body"))
 	r.RemoteAddr = "192.0.2.7:4711"
 	r.Header.Set("User-Agent", "test/1")
@@ -41,8 +42,13 @@ func TestAnExchangeHoldsTheRequestAndTheAnswer(t *testing.T) {
 	if !strings.HasPrefix(x.ID, mockbase.PrefixExchange) || len(x.ID) != 30 {
 		t.Errorf("id %q", x.ID)
 	}
+	if !strings.HasPrefix(x.Session.ID, mockbase.PrefixSession) || x.Seed == "" {
+		t.Errorf("session %+v with seed %q", x.Session, x.Seed)
+	}
+	arrived := time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
 	want := &mockbase.Exchange{
-		ID: x.ID, ProjectID: "prj_1", At: time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC), AnsweredBy: mockbase.AnsweredByMock,
+		ID: x.ID, ProjectID: "prj_1", At: arrived, SessionAt: arrived, AnsweredBy: mockbase.AnsweredByMock,
+		Session: mockbase.SessionRef{ID: x.Session.ID, Name: "default"}, Seed: x.Seed, Call: 1,
 		Request: mockbase.RecordedRequest{
 			Method: http.MethodGet, Target: "/m/shop/a/%37?x=1&y", Path: "/a/7", RawQuery: "x=1&y", Proto: "HTTP/1.1", Host: "example.com",
 			Header: http.Header{"User-Agent": {"test/1"}}, Body: []byte("body"), BodySize: 4,

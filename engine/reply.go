@@ -103,6 +103,10 @@ func (c *call) give(r *response) {
 		c.refuse(failed)
 		return
 	}
+	if c.preferred.waits && c.outcome.route != nil {
+		// A stated wait replaces the delay of the response, like any stated delay (rules AA24 and Q2).
+		delay = c.preferred.wait
+	}
 	if delay > 0 && !c.wait(delay) {
 		return
 	}

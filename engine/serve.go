@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/session"
 )
 
 // ServeHTTP answers a request whose target lies below the base path, and OPTIONS *. It reads the raw target of the
@@ -48,16 +49,29 @@ type call struct {
 	leaves  []*leaf
 	// allowed is the value that allows the request's origin, nil if it is not.
 	allowed []string
-	// number is the number of the mock's call, from 1.
-	number  int64
 	outcome outcome
+	// sessionName is what the request says of its session, in the header, the path, or both; a clash is two names.
+	sessionName                                  string
+	sessionInPath, sessionInHeader, sessionClash bool
+	// session is the one that the request belongs to; nil as long as it has not joined it.
+	session   *session.Session
+	preferred preferences
+	// chosen is the mock that answers with its response, instant the moment at which it was chosen.
+	chosen  choice
+	instant instant
+	// refusals are mocks that fit and did not answer, charged those whose limits have admitted the request.
+	refusals []refusal
+	charged  []*route
+	// forced tells that a preference was honoured (rule AA26).
+	forced bool
 	// guarded is what the shield writes to. It is a part of the call, so that it costs no memory of its own.
 	guarded shieldWriter
 	*recording
 
 	// The first segments and leaves need no memory of their own.
-	segmentRoom [16]string
-	leafRoom    [4]*leaf
+	segmentRoom   [16]string
+	leafRoom      [4]*leaf
+	candidateRoom [4]candidate
 }
 
 // newCall finds the project and takes the request apart as far as every answer needs it.
@@ -78,6 +92,7 @@ func (e *Engine) newCall(w http.ResponseWriter, r *http.Request) *call {
 	c.header = withoutSignIn(r.Header)
 	c.method = s.method(r.Method)
 	c.rawQuery, c.asked = c.target.query, c.target.asked
+	c.nameSession()
 	if !s.origins.open {
 		c.allowed = s.origins.allow(r.Header[headerOrigin])
 	}
@@ -141,7 +156,10 @@ func (c *call) unfit() *failure {
 	case c.program.settings.sandbox && c.header.Get("Service-Worker") == "script" && isBrowser(c.header):
 		return noServiceWorker()
 	}
-	if f := c.unserved(); f != nil {
+	if f := c.join(); f != nil {
+		return f
+	}
+	if f := c.prefer(); f != nil {
 		return f
 	}
 	if err := c.locate(); err != nil {
@@ -150,14 +168,26 @@ func (c *call) unfit() *failure {
 	return nil
 }
 
-// respond lets the first mock whose conditions hold answer.
+// respond lets the first mock whose conditions hold answer, if its limits admit the request.
 func (c *call) respond() {
-	chosen := c.choose()
-	if chosen == nil {
+	chosen, admitted := c.admittedChoice()
+	switch {
+	case !admitted:
+		return
+	case chosen == nil:
+		c.session.CountUnmatched()
 		c.miss()
 		return
 	}
+	c.route = chosen.route
 	c.outcome.by, c.outcome.route = mockbase.AnsweredByMock, chosen.route
-	c.number = chosen.calls.Add(1)
-	c.give(&chosen.responses[0])
+	if chosen.response < 0 {
+		c.refuse(c.preferred.missing(chosen.route))
+		return
+	}
+	if applied := c.preferred.applied(); applied != "" {
+		c.forced = true
+		c.w.Header()[headerPreferenceApplied] = []string{applied}
+	}
+	c.give(&chosen.responses[chosen.response])
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -21,7 +20,7 @@ type settings struct {
 	maxBody         int64
 	// sandbox tells that pages are sandboxed in browsers (rule Y10).
 	sandbox bool
-	// files is what file bodies are read from; nil is none (rule O17). seed is what random decisions follow from.
+	// files is what file bodies are read from; nil is none (rule O17). seed is the project's, "" for none.
 	files *os.Root
 	seed  string
 	// noMatch replaces the answer to what no mock answers; nil keeps it (rule M1).
@@ -80,11 +79,8 @@ func (s *settings) compileNoMatch(c *mockbase.Config, faults *mockbase.Faults) *
 	return r
 }
 
-// seedOf is the text of a project's seed; without one it is drawn (rule AA20).
+// seedOf is the text of a project's seed, "" for none: then each session draws its own (rule AA20).
 func seedOf(given json.RawMessage) string {
-	if given == nil {
-		return rand.Text()
-	}
 	var text string
 	if json.Unmarshal(given, &text) == nil {
 		return text

@@ -16,7 +16,10 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	u := refusals{}
 	u.refuseIf(len(c.Variables) > 0, "#/variables")
 	u.refuseIf(len(c.RateLimits) > 0, "#/rateLimits")
-	u.refuseIf(len(c.Scenarios) > 0, "#/scenarios")
+	for i := range c.Scenarios {
+		_, err := compileKey(c.Scenarios[i].Keys)
+		u.refuseIf(err != nil, "#/scenarios/"+mockbase.PointerToken(c.Scenarios[i].Name)+"/key")
+	}
 	u.refuseIf(len(c.Collections) > 0, "#/collections")
 	u.refuseIf(len(c.Documents) > 0, "#/documents")
 	u.refuseIf(c.Defaults.Template, "#/defaults/template")
@@ -47,14 +50,7 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 // CheckMock lists what of a mock this engine cannot act on, or cannot compile. Pointers are relative to the mock.
 func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	u := refusals{document: m.Document}
-	u.refuseIf(m.Scenario != "", "#/scenario")
-	u.refuseIf(len(m.States) > 0, "#/state")
-	u.refuseIf(m.Times > 0, "#/times")
-	u.refuseIf(m.Select != "" && m.Select != mockbase.SelectRules, "#/select")
-	u.refuseIf(m.OnEnd != "" && m.OnEnd != mockbase.OnEndLast, "#/onEnd")
-	u.refuseIf(m.Draw != "" && m.Draw != mockbase.DrawSeeded, "#/draw")
 	u.refuseIf(limits(m.RateLimit), "#/rateLimit")
-	u.refuseIf(m.HeadIsFree, "#/headCounts")
 	u.refuseIf(m.Expect != nil, "#/expect")
 	for i := range m.Responses {
 		at := "#/responses/" + strconv.Itoa(i)
@@ -62,7 +58,6 @@ func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.Fiel
 			at = "#/response"
 		}
 		u.response(&m.Responses[i], at)
-		u.refuseIf(i > 0, at)
 	}
 	if m.Request.Path+m.Request.PathMatches+m.Request.RawTarget != "" {
 		s, err := e.compileSettings(c, &mockbase.Faults{})
@@ -103,16 +98,12 @@ func (u *refusals) settings(s *mockbase.Settings) {
 }
 
 func (u *refusals) response(r *mockbase.Response, at string) {
-	u.refuseIf(r.When != nil, at+"/when")
-	u.refuseIf(r.Weight != "", at+"/weight")
-	u.refuseIf(r.Times > 0, at+"/times")
 	u.refuseIf(r.StatusTemplate != "", at+"/status")
 	u.refuseIf(r.Template != nil && *r.Template, at+"/template")
 	u.delay(r.Delay, at+"/delay")
 	u.refuseIf(r.Proxy != nil, at+"/proxy")
 	u.refuseIf(r.SSE != nil, at+"/sse")
 	u.refuseIf(r.WebSocket != nil, at+"/webSocket")
-	u.refuseIf(r.SetState != "", at+"/setState")
 	u.refuseIf(len(r.Webhooks) > 0, at+"/webhooks")
 }
 

@@ -96,7 +96,7 @@ func (p *program) rivals(own *entry) []*leaf {
 
 // hides tells whether whatever own would answer, other answers first, given that its path covers that of own.
 func hides(other, own *entry) bool {
-	return !other.guarded && takesHosts(other, own) && takesMethods(other, own) && takesSlash(other.pattern, own.pattern)
+	return !other.guarded && !other.selection.partial() && takesHosts(other, own) && takesMethods(other, own) && takesSlash(other.pattern, own.pattern)
 }
 
 // ties tells whether only age decides between two mocks that may match the same request.

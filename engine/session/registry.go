@@ -210,6 +210,13 @@ func (r *Registry) List() []*Session {
 	return slices.Insert(list, 0, r.standard)
 }
 
+// Others tells whether there are sessions beside the default one.
+func (r *Registry) Others() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.byName) > 0
+}
+
 // End ends the living session of a name or an id, and tells whether there was one. The default session cannot end.
 func (r *Registry) End(nameOrID string) bool {
 	s, ok := r.Find(nameOrID)
