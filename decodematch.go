@@ -50,6 +50,17 @@ func decodeMatchOne(at place) Operators {
 	}
 }
 
+// DecodeOperators reads an object with operators from its JSON text, such as what stands below $match in an expected
+// document (rule G16). Faults have pointers below pointer.
+func DecodeOperators(src json.RawMessage, pointer string, faults *Faults) Operators {
+	n, err := ParseNode(src, FormatJSON, ParseLimits{})
+	if err != nil {
+		faults.Add(nil, pointer, FieldType, "cannot be read: %v", err)
+		return Operators{}
+	}
+	return decodeOperators(place{Node: n, pointer: pointer, faults: faults})
+}
+
 // decodeOperators reads an object with operators.
 func decodeOperators(at place) Operators {
 	f := at.fields()

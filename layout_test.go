@@ -36,6 +36,7 @@ var house = []struct {
 		pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/fault", "engine/session", "engine/outbound", "engine/operator", "engine/proxy"},
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
+	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator"}, others: []string{"github.com/theory/jsonpath", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	{pkg: "engine/chance"},
 	{pkg: "engine/fault"},
 	{pkg: "engine/journal", ours: []string{""}},

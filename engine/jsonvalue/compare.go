@@ -31,7 +31,7 @@ func (c *comparison) start(p *Pattern, actual *Value) bool {
 
 func (c *comparison) differ(operator, expected, actual string) bool {
 	if c.explain && c.found == nil {
-		c.found = &Difference{Path: pointer(c.path), Operator: operator, Expected: expected, Actual: actual}
+		c.found = &Difference{Path: Pointer(c.path...), Operator: operator, Expected: expected, Actual: actual}
 	}
 	return false
 }
@@ -225,16 +225,6 @@ func (c *comparison) unmatched(p *Pattern, i int, actual string) bool {
 		operator = "ignoreOrder"
 	}
 	return c.differ(operator, "item "+strconv.Itoa(i)+": "+p.items[i].value.Preview(previewLength), actual)
-}
-
-// pointer writes a place as a JSON Pointer.
-func pointer(path []string) string {
-	var b strings.Builder
-	for _, token := range path {
-		b.WriteByte('/')
-		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(cutText(token), "~", "~0"), "/", "~1"))
-	}
-	return b.String()
 }
 
 // cutText bounds a text for a Difference.

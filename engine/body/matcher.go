@@ -1,0 +1,156 @@
+package body
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// Matcher is a compiled match on a body: every check must hold. It is immutable and safe for concurrent use.
+type Matcher struct {
+	checks []check
+}
+
+// check is one condition on a body.
+type check struct {
+	// name is what an explanation calls it, such as jsonPath $.id.
+	name  string
+	holds func(m *Message) bool
+	// explain tells, when the check does not hold, the operator, what it expects and what was sent. It may name the place
+	// in Name.
+	explain func(m *Message) mockbase.MissedPart
+}
+
+// Finding is what became of one check, for an explanation. Part is body.
+type Finding struct {
+	mockbase.MissedPart
+	// Holds tells that the check passes; the members beside Name are empty then.
+	Holds bool
+}
+
+// Compile compiles a match that stands at a JSON pointer. What does not compile is noted as a fault.
+func Compile(match *mockbase.BodyMatch, at string, faults *mockbase.Faults) *Matcher {
+	k := &compiler{match: match, at: at, faults: faults}
+	// What costs least comes first.
+	k.empty()
+	k.base64()
+	k.json()
+	k.jsonPaths()
+	k.schema()
+	k.others()
+	return &Matcher{checks: k.checks}
+}
+
+// Holds tells whether a body satisfies every check.
+func (m *Matcher) Holds(message *Message) bool {
+	for i := range m.checks {
+		if !m.checks[i].holds(message) {
+			return false
+		}
+	}
+	return true
+}
+
+// Findings returns what became of each check.
+func (m *Matcher) Findings(message *Message) []Finding {
+	found := make([]Finding, len(m.checks))
+	for i := range m.checks {
+		c := &m.checks[i]
+		f := Finding{Holds: c.holds(message)}
+		if !f.Holds {
+			f.MissedPart = c.explain(message)
+		}
+		f.Part = "body"
+		if f.Name == "" {
+			f.Name = c.name
+		}
+		found[i] = f
+	}
+	return found
+}
+
+// compiler compiles one match.
+type compiler struct {
+	match  *mockbase.BodyMatch
+	at     string
+	faults *mockbase.Faults
+	checks []check
+}
+
+func (k *compiler) add(c check) { k.checks = append(k.checks, c) }
+
+// wrong notes a fault below the match.
+func (k *compiler) wrong(code mockbase.Code, detail string, path ...string) {
+	k.faults.Append(mockbase.FieldError{Pointer: k.below(path...), Code: code, Detail: detail})
+}
+
+// below is the pointer of a place below the match; names are taken as they are.
+func (k *compiler) below(names ...string) string {
+	var at strings.Builder
+	at.WriteString(k.at)
+	for _, name := range names {
+		at.WriteByte('/')
+		at.WriteString(mockbase.PointerToken(name))
+	}
+	return at.String()
+}
+
+// empty compares the length of what was received; no body and an empty one are the same (rule F8).
+func (k *compiler) empty() {
+	if k.match.Empty == nil {
+		return
+	}
+	want := *k.match.Empty
+	k.add(check{
+		name:  "empty",
+		holds: func(m *Message) bool { return (len(m.raw) == 0) == want },
+		explain: func(m *Message) mockbase.MissedPart {
+			return mockbase.MissedPart{Operator: "empty", Expected: strconv.FormatBool(want), Actual: size(m.raw)}
+		},
+	})
+}
+
+// base64 compares the bytes as they were received, coding and all (rules F2 and F10).
+func (k *compiler) base64() {
+	if !k.match.HasBase64 {
+		return
+	}
+	want := k.match.Base64
+	k.add(check{
+		name:  "base64",
+		holds: func(m *Message) bool { return bytes.Equal(m.raw, want) },
+		explain: func(m *Message) mockbase.MissedPart {
+			return mockbase.MissedPart{Operator: "equals", Expected: preview64(want), Actual: preview64(m.raw)}
+		},
+	})
+}
+
+func size(raw []byte) string {
+	if len(raw) == 1 {
+		return "1 byte"
+	}
+	return strconv.Itoa(len(raw)) + " bytes"
+}
+
+// preview64 shows bytes in base64, and how many there are when not all are shown.
+func preview64(raw []byte) string {
+	const most = maxShown / 4 * 3
+	if len(raw) <= most {
+		return base64.StdEncoding.EncodeToString(raw)
+	}
+	return base64.StdEncoding.EncodeToString(raw[:most]) + "… (" + size(raw) + ")"
+}
+
+// maxShown bounds a value in a finding.
+const maxShown = 200
+
+// cut bounds a text in a finding.
+func cut(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShown], "") + "…"
+}

@@ -1,0 +1,260 @@
+package body
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/theory/jsonpath/spec"
+
+	"github.com/mockbase/mockbase/engine/jsonvalue"
+)
+
+// maxSteps bounds the nodes that one selection looks at.
+const maxSteps = 1_000_000
+
+// errTooMuch tells that a selection was given up.
+var errTooMuch = errors.New("too large: the JSONPath would look at more nodes than allowed")
+
+// node is a value, and the same value in the form that filters take where the expression has some.
+type node struct {
+	value *jsonvalue.Value
+	plain any
+}
+
+// selection is one evaluation of a path.
+type selection struct {
+	path *Path
+	root node
+	// rootWeight is what a filter that starts at the root costs, once that is known.
+	rootWeight int
+	// steps are left; below zero the selection is given up.
+	steps int
+}
+
+// Select returns the nodes of a message's body. The error says that the body is not JSON (rule H11), or that the
+// expression looks at too many nodes of it.
+func (p *Path) Select(m *Message) ([]*jsonvalue.Value, error) {
+	value, err := m.JSON()
+	if err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	root := node{value: value}
+	if p.filters {
+		root.plain, _ = m.tree.get(func() (any, error) { return plain(value), nil })
+	}
+	return p.selectFrom(root)
+}
+
+// SelectValue is [Path.Select] for a value.
+func (p *Path) SelectValue(v *jsonvalue.Value) ([]*jsonvalue.Value, error) {
+	root := node{value: v}
+	if p.filters {
+		root.plain = plain(v)
+	}
+	return p.selectFrom(root)
+}
+
+func (p *Path) selectFrom(root node) ([]*jsonvalue.Value, error) {
+	s := selection{path: p, root: root, steps: maxSteps}
+	nodes := []node{root}
+	for _, segment := range p.query.Segments() {
+		if segment.IsDescendant() {
+			nodes = s.descend(nodes)
+		}
+		var next []node
+		for _, n := range nodes {
+			for _, selector := range segment.Selectors() {
+				next = s.apply(next, n, selector)
+			}
+		}
+		if nodes = next; s.steps < 0 {
+			return nil, errTooMuch
+		}
+	}
+	values := make([]*jsonvalue.Value, len(nodes))
+	for i := range nodes {
+		values[i] = nodes[i].value
+	}
+	return values, nil
+}
+
+// descend returns every node with all that is below it, each before what is below.
+func (s *selection) descend(nodes []node) []node {
+	var all []node
+	var visit func(n node)
+	visit = func(n node) {
+		if s.steps--; s.steps < 0 {
+			return
+		}
+		all = append(all, n)
+		n.children(visit)
+	}
+	for _, n := range nodes {
+		visit(n)
+	}
+	return all
+}
+
+// children calls visit with each child in the order of the document.
+func (n node) children(visit func(node)) {
+	list, _ := n.plain.([]any)
+	for i, item := range n.value.Items() {
+		child := node{value: item}
+		if list != nil {
+			child.plain = list[i]
+		}
+		visit(child)
+	}
+	members, _ := n.plain.(map[string]any)
+	for name, value := range n.value.Members() {
+		visit(node{value: value, plain: members[name]})
+	}
+}
+
+// apply appends what a selector selects of a node.
+func (s *selection) apply(to []node, n node, selector spec.Selector) []node {
+	if s.steps--; s.steps < 0 {
+		return to
+	}
+	switch selector := selector.(type) {
+	case spec.Name:
+		if value, ok := n.value.Member(string(selector)); ok {
+			members, _ := n.plain.(map[string]any)
+			to = append(to, node{value: value, plain: members[string(selector)]})
+		}
+	case spec.Index:
+		to = n.appendItem(to, position(int(selector), n.length()))
+	case spec.SliceSelector:
+		to = s.slice(to, n, selector)
+	case spec.WildcardSelector:
+		n.children(func(child node) {
+			s.steps--
+			to = append(to, child)
+		})
+	case *spec.FilterSelector:
+		n.children(func(child node) {
+			if s.steps -= s.cost(child); s.steps >= 0 && selector.Eval(child.plain, s.root.plain) {
+				to = append(to, child)
+			}
+		})
+	}
+	return to
+}
+
+// length is that of an array, 0 for other values.
+func (n node) length() int {
+	if n.value.Kind() != jsonvalue.Array {
+		return 0
+	}
+	return n.value.Len()
+}
+
+// position counts a negative index from the end.
+func position(i, length int) int {
+	if i < 0 {
+		return i + length
+	}
+	return i
+}
+
+func (n node) appendItem(to []node, i int) []node {
+	if i < 0 || i >= n.length() {
+		return to
+	}
+	item := node{value: n.value.Item(i)}
+	if list, ok := n.plain.([]any); ok {
+		item.plain = list[i]
+	}
+	return append(to, item)
+}
+
+func (s *selection) slice(to []node, n node, slice spec.SliceSelector) []node {
+	lower, upper := slice.Bounds(n.length())
+	step := slice.Step()
+	switch {
+	case step > 0:
+		for i := lower; i < upper; i += step {
+			s.steps--
+			to = n.appendItem(to, i)
+		}
+	case step < 0:
+		for i := upper; lower < i; i += step {
+			s.steps--
+			to = n.appendItem(to, i)
+		}
+	}
+	return to
+}
+
+// cost is how many nodes a filter may look at to test one.
+func (s *selection) cost(n node) int {
+	if !s.path.heavy {
+		return 1
+	}
+	cost := 1 + s.weight(n.value)
+	if s.path.rooted {
+		if s.rootWeight == 0 {
+			s.rootWeight = s.weight(s.root.value)
+		}
+		cost += s.rootWeight
+	}
+	return cost
+}
+
+// weight is the number of nodes in a value; where a filter descends, times their depth, as the library copies the list
+// of what it finds once a level.
+func (s *selection) weight(v *jsonvalue.Value) int {
+	nodes, height := weigh(v, maxSteps)
+	if s.path.descends {
+		return nodes * height
+	}
+	return nodes
+}
+
+// weigh counts the nodes in a value, up to a little more than most, and its levels.
+func weigh(v *jsonvalue.Value, most int) (nodes, height int) {
+	nodes = 1
+	below := 0
+	add := func(child *jsonvalue.Value) bool {
+		n, h := weigh(child, most-nodes)
+		nodes, below = nodes+n, max(below, h)
+		return nodes <= most
+	}
+	for _, item := range v.Items() {
+		if !add(item) {
+			break
+		}
+	}
+	for _, member := range v.Members() {
+		if !add(member) {
+			break
+		}
+	}
+	return nodes, below + 1
+}
+
+// plain makes the form that filters take. Filters compare numbers as the nearest binary fractions: the library knows no
+// other numbers.
+func plain(v *jsonvalue.Value) any {
+	switch v.Kind() {
+	case jsonvalue.Number:
+		// Out of range it is infinite, which compares as it should with all that is in range.
+		f, _ := strconv.ParseFloat(v.Text(), 64)
+		return f
+	case jsonvalue.Array:
+		list := make([]any, v.Len())
+		for i, item := range v.Items() {
+			list[i] = plain(item)
+		}
+		return list
+	case jsonvalue.Object:
+		members := make(map[string]any, v.Len())
+		for name, value := range v.Members() {
+			members[name] = plain(value)
+		}
+		return members
+	default:
+		return v.Any()
+	}
+}
