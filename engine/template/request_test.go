@@ -1,6 +1,7 @@
 package template_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -14,6 +15,8 @@ import (
 
 // request is a request as a test writes it down.
 type request struct {
+	method                         string
+	segments                       []string
 	path, matrix                   map[string]string
 	query, form, cookies, trailers pairs
 	headers                        map[string][]string
@@ -47,7 +50,8 @@ func (p pairs) names() []string {
 
 var _ template.Request = (*request)(nil)
 
-func (*request) Method() string   { return "GET" }
+func (q *request) Method() string { return cmp.Or(q.method, "GET") }
+
 func (*request) Path() string     { return "/users/a b" }
 func (*request) RawPath() string  { return "/users/a%20b" }
 func (*request) RawQuery() string { return "n=1" }
@@ -61,12 +65,11 @@ func (*request) ID() string       { return "xch_1" }
 func (q *request) PathParam(name string) (string, bool) { v, ok := q.path[name]; return v, ok }
 func (q *request) Matrix(name string) (string, bool)    { v, ok := q.matrix[name]; return v, ok }
 
-func (*request) Segment(i int) (string, bool) {
-	segments := []string{"users", "a b"}
-	if i < 0 || i >= len(segments) {
+func (q *request) Segment(i int) (string, bool) {
+	if i < 0 || i >= len(q.segments) {
 		return "", false
 	}
-	return segments[i], true
+	return q.segments[i], true
 }
 
 func (q *request) PathParamNames() []string {
