@@ -35,6 +35,8 @@ const (
 	CodeQuotaReached         Code = "quota-reached"
 	CodeIdempotencyRunning   Code = "idempotency-in-progress"
 	CodeIdempotencyMismatch  Code = "idempotency-mismatch"
+	CodeInUse                Code = "in-use"
+	CodePatchFailed          Code = "patch-failed"
 	CodeVersionMismatch      Code = "version-mismatch"
 	CodePreconditionRequired Code = "precondition-required"
 	CodeBodyTooLarge         Code = "body-too-large"

@@ -37,6 +37,7 @@ var house = []struct {
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
 	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator"}, others: []string{"github.com/theory/jsonpath", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	{pkg: "engine/collection", ours: []string{"", "engine/body", "engine/jsonvalue"}, others: []string{"github.com/evanphx/json-patch/v5"}},
 	{pkg: "engine/chance"},
 	{pkg: "engine/fault"},
 	{pkg: "engine/journal", ours: []string{""}},

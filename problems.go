@@ -196,6 +196,16 @@ func stateProblems() []ProblemPage {
 			"The plan in the answer lists them. Apply with adopt=true to take them over.",
 		},
 		{
+			CodeInUse, http.StatusConflict, "Something still points here",
+			"The object cannot go, as others refer to it; the answer says which.",
+			"Delete or change those first. A relation of collections can cascade, or set the member to null.",
+		},
+		{
+			CodePatchFailed, http.StatusConflict, "A test of the patch failed",
+			"A JSON Patch holds a test operation, and what is stored is not what it expects. Nothing was changed.",
+			"Read the item again, and make the patch from what it is now.",
+		},
+		{
 			CodeQuotaReached, http.StatusConflict, "The quota is used up",
 			"There are as many objects of this kind as the server allows. Nothing is deleted to make room.",
 			"Delete what is not needed, or have the operator raise the quota that the answer names.",

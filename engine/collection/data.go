@@ -1,0 +1,162 @@
+package collection
+
+import (
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/mockbase/mockbase/engine/jsonvalue"
+)
+
+// Data is the collections of one session. Its methods may be called at the same time.
+type Data struct {
+	// uuid makes the id of an item that has none and cannot be counted.
+	uuid func() string
+	now  func() time.Time
+
+	mu  sync.RWMutex
+	set *Set
+	// own holds the tables that the session has written to.
+	own     map[string]*table
+	changed map[string]time.Time
+}
+
+// NewData makes the data of a session. uuid makes new ids, and now is the session's time.
+func NewData(s *Set, uuid func() string, now func() time.Time) *Data {
+	return &Data{set: s, uuid: uuid, now: now, own: map[string]*table{}, changed: map[string]time.Time{}}
+}
+
+// Adopt goes on with another definition of the collections. What the session has written stays, for each collection
+// that is still there and still of its kind.
+func (d *Data) Adopt(s *Set) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.set == s {
+		return
+	}
+	for name := range d.own {
+		then, now := d.set.byName[name], s.byName[name]
+		if now == nil || now.Singular != then.Singular || now.IDMember != then.IDMember {
+			delete(d.own, name)
+			delete(d.changed, name)
+		}
+	}
+	d.set = s
+}
+
+// Reset returns to the sample data: of the collections named, or of all without a name. It returns the number of items
+// there are then.
+func (d *Data) Reset(names ...string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(names) == 0 {
+		clear(d.own)
+		clear(d.changed)
+		names = d.set.Names()
+	}
+	items := 0
+	for _, name := range names {
+		delete(d.own, name)
+		delete(d.changed, name)
+		if of := d.set.byName[name]; of != nil {
+			items += of.seed.count()
+		}
+	}
+	return items
+}
+
+// Summary says how a collection stands.
+type Summary struct {
+	Name  string
+	Items int
+	// ChangedAt is the session's time of the last write; the zero time tells that the sample data is as it was.
+	ChangedAt time.Time
+}
+
+// Summaries lists the collections in the order of the definition.
+func (d *Data) Summaries() []Summary {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	list := make([]Summary, 0, len(d.set.list))
+	for _, of := range d.set.list {
+		list = append(list, Summary{Name: of.Name, Items: d.table(of).count(), ChangedAt: d.changed[of.Name]})
+	}
+	return list
+}
+
+// Items returns the items of a collection, or the one object of a singular one, as JSON; false when there is no such
+// collection.
+func (d *Data) Items(name string) ([][]byte, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	of := d.set.byName[name]
+	if of == nil {
+		return nil, false
+	}
+	t := d.table(of)
+	list := make([][]byte, 0, t.count())
+	if of.Singular {
+		return append(list, t.single.text), true
+	}
+	for _, it := range t.all() {
+		list = append(list, it.text)
+	}
+	return list, true
+}
+
+// Restore puts items in the place of all that a collection holds, as Items gave them (rule V16).
+func (d *Data) Restore(name string, items [][]byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	of := d.set.byName[name]
+	if of == nil {
+		return fmt.Errorf("restore collection %q: there is none of this name", name)
+	}
+	t := &table{items: map[string]*item{}, single: of.seed.single}
+	for _, text := range items {
+		value, err := jsonvalue.Parse(text, jsonvalue.Limits{})
+		if err != nil {
+			return fmt.Errorf("restore collection %q: %w", name, err)
+		}
+		if of.Singular {
+			t.single = newItem(value, "")
+			continue
+		}
+		id, ok := idOf(value, of.IDMember)
+		if !ok {
+			return fmt.Errorf("restore collection %q: an item has no id", name)
+		}
+		if err := t.put(id, newItem(value, of.IDMember)); err != nil {
+			return fmt.Errorf("restore collection %q: %w", name, err)
+		}
+	}
+	d.own[name], d.changed[name] = t, d.now()
+	return nil
+}
+
+// table returns the items of a collection, for reading.
+func (d *Data) table(of *definition) *table {
+	if t := d.own[of.Name]; t != nil {
+		return t
+	}
+	return &of.seed
+}
+
+func (t *table) count() int {
+	if t.single != nil {
+		return 1
+	}
+	return len(t.items)
+}
+
+// all returns the items in the order of their creation.
+func (t *table) all() iter.Seq2[string, *item] {
+	return func(yield func(string, *item) bool) {
+		for _, id := range t.order {
+			if !yield(id, t.items[id]) {
+				return
+			}
+		}
+	}
+}
