@@ -121,6 +121,16 @@ func TestF2_the_base64_is_that_of_the_coded_bytes(t *testing.T) {
 	}
 }
 
+func TestF9_JSON_does_not_look_at_the_content_type(t *testing.T) {
+	t.Parallel()
+	for _, contentType := range []string{"text/plain", "application/xml", "nonsense", ""} {
+		m := body.New([]byte(`{"a":1}`), http.Header{"Content-Type": {contentType}})
+		if !compile(t, `{"json":{"a":1}}`).Holds(m) {
+			t.Errorf("no match with %q", contentType)
+		}
+	}
+}
+
 func TestF3_an_undecodable_body_fails_body_conditions_alone(t *testing.T) {
 	t.Parallel()
 	m := body.New([]byte(`{"a":1}`), http.Header{"Content-Encoding": {"sdch"}})

@@ -7,7 +7,7 @@ import (
 
 // mostSteps bounds one comparison. Only documents of thousands of items compared in any order come near it; they would
 // take minutes.
-const mostSteps = 10_000_000
+const mostSteps = 5_000_000
 
 // comparison compares one document with a pattern.
 type comparison struct {
