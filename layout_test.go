@@ -44,7 +44,7 @@ var house = []struct {
 	{
 		pkg: "engine/template", ours: []string{"", "engine/jsonvalue"},
 		others: []string{
-			"github.com/brianvoe/gofakeit/v7", "github.com/cockroachdb/apd/v3", "github.com/oklog/ulid/v2", "github.com/theory/jsonpath",
+			"github.com/antchfx/xpath", "github.com/brianvoe/gofakeit/v7", "github.com/cockroachdb/apd/v3", "github.com/oklog/ulid/v2", "github.com/theory/jsonpath",
 		},
 	},
 	{pkg: "engine/session", ours: []string{""}},

@@ -8,7 +8,7 @@ import (
 
 // comparisonFunctions are Go's, over the values of this language: numbers compare exactly (rule P12).
 var comparisonFunctions = map[string]*function{
-	"not": {least: 1, most: 1, call: func(_ *run, arguments []any) (any, error) { return !truth(arguments[0]), nil }},
+	"not": {least: 1, most: 1, lenient: true, call: func(_ *run, arguments []any) (any, error) { return !truth(arguments[0]), nil }},
 	"eq":  {least: 2, most: -1, call: equalsAny},
 	"ne": {least: 2, most: 2, call: func(r *run, arguments []any) (any, error) {
 		same, err := equal(r, arguments[0], arguments[1])

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/antchfx/xpath"
 	"github.com/theory/jsonpath"
 	"github.com/theory/jsonpath/spec"
 
@@ -14,7 +15,7 @@ import (
 // documentFunctions select from the request's body.
 var documentFunctions = map[string]*function{
 	"jsonPath": {least: 1, most: 2, uses: UsesBody, call: jsonPath, verify: verifyPath},
-	"xpath":    {least: 1, most: 2, uses: UsesBody, call: xpath},
+	"xpath":    {least: 1, most: 2, uses: UsesBody, call: selectXML, verify: verifyXPath},
 }
 
 // maxSelecting bounds the work of a JSONPath as it is reckoned beforehand: the library itself has no bound, and nested
@@ -24,9 +25,9 @@ const maxSelecting = 2_000_000
 // document is the request's body in the form that JSONPath reads, made once for a rendering.
 type document struct {
 	value *jsonvalue.Value
-	// root is the value as the library takes it; nodes and depth measure it.
-	root         any
-	nodes, depth int
+	// root is the value as the library takes it; nodes, depth and the bytes of the longest text measure it.
+	root                  any
+	nodes, depth, longest int
 	// members are the objects that results lie in, by name.
 	members map[*jsonvalue.Value]map[string]ranked
 }
@@ -43,6 +44,8 @@ type query struct {
 	// deep counts what looks at whole subtrees, absolute the paths inside filters that start at the root; unions is the most
 	// selectors of a segment.
 	deep, absolute, unions, segments int
+	// matching says that filters use regular expressions, which may come from the body and are compiled for each node.
+	matching bool
 	// ordered says that the order of the nodes is the path's own; elsewhere the library goes over objects in any order.
 	ordered bool
 }
@@ -52,6 +55,17 @@ func (c *cache) query(text string) (*query, error) { return c.paths.get(text, co
 func verifyPath(c *cache, text string) error {
 	_, err := c.query(text)
 	return err
+}
+
+// verifyXPath compiles an expression that the template's author wrote. Prefixes are the request's to resolve.
+func verifyXPath(_ *cache, text string) error {
+	if len(text) > maxPattern {
+		return failuref("the expression is longer than %d bytes", maxPattern)
+	}
+	if _, err := xpath.Compile(text); err != nil {
+		return failure("the expression does not compile: " + err.Error())
+	}
+	return nil
 }
 
 func compileQuery(text string) (*query, error) {
@@ -87,13 +101,18 @@ func (q *query) weigh(selector spec.Selector) {
 		q.ordered = false
 		q.deep += strings.Count(text, "..") + strings.Count(text, "*")
 		q.absolute += strings.Count(text, "$")
+		q.matching = q.matching || strings.Contains(text, "match(") || strings.Contains(text, "search(")
 	}
 }
 
 // work reckons how many nodes the query touches at most.
 func (q *query) work(d *document) float64 {
 	nodes, depth := float64(d.nodes), float64(d.depth)
-	return nodes * math.Pow(depth, float64(q.deep)) * math.Pow(nodes, float64(q.absolute)) *
+	each := 1.0
+	if q.matching {
+		each = float64(max(d.longest, 1))
+	}
+	return each * nodes * math.Pow(depth, float64(q.deep)) * math.Pow(nodes, float64(q.absolute)) *
 		math.Pow(float64(q.unions), math.Min(float64(q.segments), depth))
 }
 
@@ -122,7 +141,7 @@ func jsonPath(r *run, arguments []any) (any, error) {
 	return orDefault(r, describe("jsonPath", text), d.resolve(found, q), arguments)
 }
 
-func xpath(r *run, arguments []any) (any, error) {
+func selectXML(r *run, arguments []any) (any, error) {
 	text := textOf(arguments[0])
 	if len(text) > maxPattern {
 		return nil, failuref("the expression is longer than %d bytes", maxPattern)
@@ -147,7 +166,7 @@ func orDefault(r *run, expression string, found list, arguments []any) (any, err
 	case len(arguments) > 1:
 		return arguments[1], nil
 	default:
-		r.scope.note(expression)
+		r.note(expression)
 		return nil, nil
 	}
 }
@@ -170,6 +189,7 @@ func (r *run) document() *document {
 func (d *document) measure(v *jsonvalue.Value, depth int) {
 	d.nodes++
 	d.depth = max(d.depth, depth)
+	d.longest = max(d.longest, len(v.Text()))
 	if v.Kind() == jsonvalue.Object {
 		for _, member := range v.Members() {
 			d.measure(member, depth+1)

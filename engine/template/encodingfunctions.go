@@ -60,11 +60,15 @@ func base64Decode(text string) (string, error) {
 	return string(decoded), nil
 }
 
-func hmacSha256(_ *run, arguments []any) (any, error) {
+func hmacSha256(r *run, arguments []any) (any, error) {
 	if arguments[1] == nil {
 		return nil, nil
 	}
-	mac := hmac.New(sha256.New, []byte(textOf(arguments[0])))
-	mac.Write([]byte(textOf(arguments[1])))
+	key, text := textOf(arguments[0]), textOf(arguments[1])
+	if err := r.produce(max(len(key), len(text))); err != nil {
+		return nil, err
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }

@@ -64,7 +64,7 @@ func (e *chain) evaluate(r *run) (any, error) {
 	for _, name := range e.names {
 		var ok bool
 		if v, ok = member(v, name); !ok {
-			r.scope.note(e.text)
+			r.note(e.text)
 			return nil, nil
 		}
 	}
@@ -74,9 +74,12 @@ func (e *chain) evaluate(r *run) (any, error) {
 // descend is the way through a document, without a value for each step.
 func (e *chain) descend(r *run, v *jsonvalue.Value) (any, error) {
 	for _, name := range e.names {
+		if err := r.operation(v.Len()); err != nil {
+			return nil, err
+		}
 		var ok bool
 		if v, ok = v.Member(name); !ok {
-			r.scope.note(e.text)
+			r.note(e.text)
 			return nil, nil
 		}
 	}
@@ -86,7 +89,7 @@ func (e *chain) descend(r *run, v *jsonvalue.Value) (any, error) {
 func (e *junction) evaluate(r *run) (any, error) {
 	var last any
 	if e.piped != nil {
-		v, err := e.piped.evaluate(r)
+		v, err := r.test(e.piped)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +98,7 @@ func (e *junction) evaluate(r *run) (any, error) {
 	var v any
 	for _, argument := range e.arguments {
 		var err error
-		if v, err = argument.evaluate(r); err != nil {
+		if v, err = r.test(argument); err != nil {
 			return nil, err
 		}
 		if truth(v) == e.endsAt {
@@ -110,17 +113,18 @@ func (e *junction) evaluate(r *run) (any, error) {
 
 func (e *call) evaluate(r *run) (any, error) {
 	base := len(r.stack)
-	if err := e.push(r, base); err != nil {
+	if e.function.lenient {
+		r.lenient++
+	}
+	err := e.push(r, base)
+	if e.function.lenient {
+		r.lenient--
+	}
+	if err != nil {
 		return nil, err
 	}
 	arguments := r.stack[base:]
-	read := 0
-	for _, argument := range arguments {
-		if text, ok := argument.(string); ok {
-			read += len(text)
-		}
-	}
-	if err := r.operation(read); err != nil {
+	if err := r.operation(reading(arguments)); err != nil {
 		return nil, located(err, e.name, e.line)
 	}
 	v, err := e.function.call(r, arguments)
@@ -133,6 +137,22 @@ func (e *call) evaluate(r *run) (any, error) {
 		return nil, located(err, e.name, e.line)
 	}
 	return v, nil
+}
+
+// reading reckons how many bytes a function reads: those of texts, and of structures, whose size nobody knows, so many that
+// the clock is looked at soon.
+func reading(arguments []any) int {
+	read := 0
+	for _, argument := range arguments {
+		switch v := argument.(type) {
+		case nil, bool, number, instant:
+		case string:
+			read += len(v)
+		default:
+			read += glanceWork / 4
+		}
+	}
+	return read
 }
 
 // push puts the arguments on the stack, which nested calls use above them.
@@ -205,7 +225,7 @@ func (e *firstValue) evaluate(r *run) (any, error) {
 func (e *firstValue) get(r *run) (string, bool) {
 	text, ok := r.first(e.in, e.name)
 	if !ok {
-		r.scope.note(e.text)
+		r.note(e.text)
 	}
 	return text, ok
 }

@@ -15,6 +15,8 @@ type function struct {
 	call func(r *run, arguments []any) (any, error)
 	// verify checks a literal first argument when the template is compiled.
 	verify func(c *cache, text string) error
+	// lenient says that it has a value for what is missing.
+	lenient bool
 	// holds says that the value is the view on a place of the request, in.
 	holds bool
 	in    place
@@ -70,11 +72,15 @@ func value0(uses Uses, get func(r *run) any) *function {
 
 // ofText makes a function of one text. What is missing stays missing.
 func ofText(convert func(text string) (string, error)) *function {
-	return &function{least: 1, most: 1, call: func(_ *run, arguments []any) (any, error) {
+	return &function{least: 1, most: 1, call: func(r *run, arguments []any) (any, error) {
 		if arguments[0] == nil {
 			return nil, nil
 		}
-		return textOrError(convert(textOf(arguments[0])))
+		text := textOf(arguments[0])
+		if err := r.produce(len(text)); err != nil {
+			return nil, err
+		}
+		return textOrError(convert(text))
 	}}
 }
 

@@ -4,8 +4,8 @@ import "unicode/utf8"
 
 // listFunctions choose values and make lists and objects.
 var listFunctions = map[string]*function{
-	"default": {least: 2, most: 2, call: defaultTo},
-	"ternary": {least: 3, most: 3, call: ternary},
+	"default": {least: 2, most: 2, call: defaultTo, lenient: true},
+	"ternary": {least: 3, most: 3, call: ternary, lenient: true},
 	"first":   {least: 1, most: 1, call: first},
 	"last":    {least: 1, most: 1, call: last},
 	"length":  {least: 1, most: 1, call: length},
@@ -115,7 +115,7 @@ func indexed(r *run, arguments []any) (any, error) {
 	for _, at := range arguments[1:] {
 		var ok bool
 		if v, ok = index(v, at); !ok {
-			r.scope.note("index " + string(appendJSON(nil, at)))
+			r.note("index " + string(appendJSON(nil, at)))
 			return nil, nil
 		}
 	}

@@ -19,7 +19,7 @@ var requestFunctions = map[string]*function{
 	"body": value0(UsesBody, func(r *run) any {
 		v, ok := r.body()
 		if !ok {
-			r.scope.note("body")
+			r.note("body")
 			return nil
 		}
 		return fromJSON(v)
@@ -74,7 +74,7 @@ func segment(r *run, arguments []any) (any, error) {
 	}
 	text, ok := r.scope.Request.Segment(int(n))
 	if !ok {
-		r.scope.note("segment " + textOf(arguments[0]))
+		r.note("segment " + textOf(arguments[0]))
 		return nil, nil
 	}
 	return text, nil
@@ -87,6 +87,6 @@ func findPart(r *run, arguments []any) (any, error) {
 			return partView(p), nil
 		}
 	}
-	r.scope.note(describe("part", name))
+	r.note(describe("part", name))
 	return nil, nil
 }

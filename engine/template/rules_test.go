@@ -119,6 +119,13 @@ func TestP5_missing_values_are_noted_once(t *testing.T) {
 	}
 }
 
+func TestP5_what_stands_in_for_a_missing_value_leaves_nothing_to_note(t *testing.T) {
+	t.Parallel()
+	s := scopeOf(&request{body: `{}`})
+	s.Notes = func(note string) { t.Errorf("noted %q", note) }
+	render(t, `{{ body.a | default 1 }}{{ if query.n }}x{{ end }}{{ with path.id }}x{{ end }}{{ or body.a (header "X") 2 }}{{ not cookie.c }}{{ body.a | ternary 1 2 }}{{ jsonPath "$.x" 3 }}`, s)
+}
+
 func TestP5_notes_are_bounded(t *testing.T) {
 	t.Parallel()
 	count := 0
@@ -148,7 +155,7 @@ func TestP7_a_failing_function_ends_the_rendering(t *testing.T) {
 		{"range over a text", `{{ range "abc" }}{{ end }}`, "range", "a text", 1},
 		{"unlike things compared", `{{ eq "7" 7 }}`, "eq", "a text with a number", 1},
 		{"a zone that is none", `{{ now | date "unix" "Mars/Olympus" }}`, "date", "no time zone", 1},
-		{"a broken XPath", `{{ xpath "//broken[" }}`, "xpath", "does not end", 1},
+		{"a broken XPath", `{{ xpath (index query "x") }}`, "xpath", "does not end", 1},
 		{"a broken pattern of the request", `{{ regexFind query.p "a" }}`, "regexFind", "does not compile", 1},
 		{"a bad escape", `{{ "%zz" | urlDecode }}`, "urlDecode", "percent-encoded", 1},
 		{"bad base64", `{{ "?" | base64Decode }}`, "base64Decode", "no base64", 1},
@@ -160,7 +167,7 @@ func TestP7_a_failing_function_ends_the_rendering(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			failed := failing(t, x.text, scopeOf(&request{query: pairs{"p", "("}}))
+			failed := failing(t, x.text, scopeOf(&request{query: pairs{"p", "(", "x", "//broken["}}))
 			if failed.Function != x.function || failed.Line != x.line || !strings.Contains(failed.Message, x.message) {
 				t.Errorf("got %+v, want function %s, line %d and %q", failed, x.function, x.line, x.message)
 			}

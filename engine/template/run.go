@@ -20,6 +20,8 @@ type run struct {
 	dot       any
 	variables []any
 	stack     []any
+	// lenient counts the expressions under way that can do without a value, so that a missing one is nothing to tell of.
+	lenient int
 }
 
 // largeStack is how many values a run may hold on to while it waits for its next use.
@@ -135,6 +137,21 @@ func (r *run) bounded() error {
 		return failuref("too much output: a rendering has at most %d bytes", MaxOutput)
 	}
 	return nil
+}
+
+// note tells of a missing value, unless something stands in for it.
+func (r *run) note(expression string) {
+	if r.lenient == 0 {
+		r.scope.note(expression)
+	}
+}
+
+// test evaluates a condition, which may well be missing.
+func (r *run) test(e expression) (any, error) {
+	r.lenient++
+	v, err := e.evaluate(r)
+	r.lenient--
+	return v, err
 }
 
 func (r *run) step() error { return r.scope.budget.step(r.context) }

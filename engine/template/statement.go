@@ -113,7 +113,7 @@ func (s *assign) run(r *run) (flow, error) {
 func (s *jump) run(*run) (flow, error) { return s.to, nil }
 
 func (s *branch) run(r *run) (flow, error) {
-	v, err := s.condition.evaluate(r)
+	v, err := r.test(s.condition)
 	if err != nil {
 		return onward, err
 	}
@@ -124,7 +124,7 @@ func (s *branch) run(r *run) (flow, error) {
 }
 
 func (s *scoped) run(r *run) (flow, error) {
-	v, err := s.value.evaluate(r)
+	v, err := r.test(s.value)
 	if err != nil {
 		return onward, err
 	}
