@@ -17,15 +17,12 @@ func (c *call) admitted() bool {
 	if c.recording != nil {
 		w.most = c.engine.options.RecordCap
 	}
-	decision, ok := shield.Admit(w, c.request)
-	if c.recording != nil && decision.Policy != nil && !decision.Skipped {
-		c.limits[0] = mockbase.LimitOutcome{
-			Policy: decision.Policy.Name, Kind: "shield", Allowed: decision.Allowed,
-			Remaining: decision.Remaining, RetryAfter: decision.RetryAfter,
-		}
-		c.exchange.Limits = c.limits[:]
+	admission, ok := shield.Admit(w, c.request)
+	c.ticket, c.judged = admission.Ticket, true
+	if c.recording != nil {
+		c.noteLimit(&admission)
 		if !ok {
-			c.exchange.Policy = decision.Policy.Name
+			c.exchange.Policy = admission.Policy
 		}
 	}
 	if !ok {
@@ -34,6 +31,31 @@ func (c *call) admitted() bool {
 		c.outcome.body, c.outcome.bodySize = w.body, w.size
 	}
 	return ok
+}
+
+// noteLimit records what the shield decided.
+func (c *call) noteLimit(a *Admission) {
+	d := &a.Decision
+	if (d.Policy == nil || d.Skipped) && !a.WouldLimit {
+		return
+	}
+	c.limits[0] = mockbase.LimitOutcome{
+		Policy: a.Policy, Kind: "shield", Allowed: d.Allowed, WouldLimit: a.WouldLimit, Remaining: d.Remaining, RetryAfter: d.RetryAfter,
+	}
+	if d.Policy != nil {
+		c.limits[0].Policy = d.Policy.Name
+	}
+	if a.WouldLimit {
+		c.limits[0].Allowed = true
+	}
+	c.exchange.Limits = c.limits[:]
+}
+
+// dismiss tells the shield what became of a request that it was asked about.
+func (c *call) dismiss() {
+	if c.judged {
+		c.engine.options.Shield.Done(Admission{Ticket: c.ticket}, c.outcome.status)
+	}
 }
 
 // shieldWriter lets the shield's answer be read by browsers of other origins (rule L18), and notes it.

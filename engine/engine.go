@@ -30,7 +30,21 @@ const (
 // Shield decides whether a request may enter. It sees every request but preflights, before the body is read.
 type Shield interface {
 	// Admit returns false when the request is refused; the answer is written then.
-	Admit(w http.ResponseWriter, r *http.Request) (ratelimit.Decision, bool)
+	Admit(w http.ResponseWriter, r *http.Request) (Admission, bool)
+	// Done is told once what status the request was answered with, that of a refused one too; 0 is no answer at all.
+	Done(a Admission, status int)
+}
+
+// Admission is what a shield says of a request.
+type Admission struct {
+	// Decision is the one to record; it has no policy where no limit was asked.
+	Decision ratelimit.Decision
+	// Policy names what refused the request, or "".
+	Policy string
+	// WouldLimit tells that a rule in dry run would have refused the request.
+	WouldLimit bool
+	// Ticket is the shield's own and comes back with Done.
+	Ticket any
 }
 
 // Recorder keeps exchanges. Record must not block, and may not change the exchange.

@@ -445,13 +445,13 @@ type countingShield struct {
 	left int
 }
 
-func (s *countingShield) Admit(w http.ResponseWriter, _ *http.Request) (ratelimit.Decision, bool) {
+func (s *countingShield) Admit(w http.ResponseWriter, _ *http.Request) (engine.Admission, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := ratelimit.Decision{Limit: 2, Policy: &ratelimit.Policy{Name: "engine", Limit: 2, Window: time.Minute}}
 	if s.left--; s.left >= 0 {
 		d.Allowed, d.Remaining = true, int64(s.left)
-		return d, true
+		return engine.Admission{Decision: d}, true
 	}
 	d.RetryAfter = 43 * time.Second
 	h := w.Header()
@@ -461,8 +461,10 @@ func (s *countingShield) Admit(w http.ResponseWriter, _ *http.Request) (ratelimi
 	h.Set("Content-Type", "application/problem+json")
 	w.WriteHeader(http.StatusTooManyRequests)
 	_, _ = io.WriteString(w, `{"status":429}`)
-	return d, false
+	return engine.Admission{Decision: d, Policy: "engine"}, false
 }
+
+func (*countingShield) Done(engine.Admission, int) {}
 
 func newEngine(tb testing.TB, o engine.Options) *engine.Engine {
 	tb.Helper()

@@ -66,6 +66,9 @@ type call struct {
 	forced bool
 	// guarded is what the shield writes to. It is a part of the call, so that it costs no memory of its own.
 	guarded shieldWriter
+	// judged tells that the shield knows of the call, ticket is what it wants back with its end.
+	judged bool
+	ticket any
 	*recording
 
 	// The first segments and leaves need no memory of their own.
@@ -102,6 +105,7 @@ func (e *Engine) newCall(w http.ResponseWriter, r *http.Request) *call {
 
 // done clears a call for the next request.
 func (e *Engine) done(c *call) {
+	c.dismiss()
 	*c = call{}
 	e.calls.Put(c)
 }

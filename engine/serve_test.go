@@ -71,11 +71,13 @@ func TestAA2_a_refused_request_keeps_its_body(t *testing.T) {
 // headerShield admits everything and leaves headers, as one does whose operator asked for them.
 type headerShield struct{}
 
-func (headerShield) Admit(w http.ResponseWriter, _ *http.Request) (ratelimit.Decision, bool) {
+func (headerShield) Admit(w http.ResponseWriter, _ *http.Request) (engine.Admission, bool) {
 	w.Header()["RateLimit"] = []string{`"engine";r=119;t=60`}
 	policy := &ratelimit.Policy{Name: "engine", Limit: 120, Window: time.Minute}
-	return ratelimit.Decision{Allowed: true, Limit: 120, Remaining: 119, Policy: policy}, true
+	return engine.Admission{Decision: ratelimit.Decision{Allowed: true, Limit: 120, Remaining: 119, Policy: policy}}, true
 }
+
+func (headerShield) Done(engine.Admission, int) {}
 
 // Rules AA4 and L19: what the operator asks for is sent, exposed and recorded.
 func TestAA4_headers_of_the_shield_are_exposed(t *testing.T) {
@@ -100,12 +102,12 @@ func TestAA4_headers_of_the_shield_are_exposed(t *testing.T) {
 func TestTheShieldWritesLikeAnyHandler(t *testing.T) {
 	t.Parallel()
 	var recorded recorder
-	shield := shieldFunc(func(w http.ResponseWriter, _ *http.Request) (ratelimit.Decision, bool) {
+	shield := shieldFunc(func(w http.ResponseWriter, _ *http.Request) (engine.Admission, bool) {
 		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Error(err)
 		}
 		_, _ = io.WriteString(w, strings.Repeat("x", 100))
-		return ratelimit.Decision{}, false
+		return engine.Admission{}, false
 	})
 	e := newEngine(t, engine.Options{Shield: shield, Journal: &recorded, RecordCap: 10})
 	publish(t, e, 1, []*mockbase.Mock{textMock("a", "/a", "a")})
@@ -127,11 +129,13 @@ func TestTheShieldWritesLikeAnyHandler(t *testing.T) {
 	}
 }
 
-type shieldFunc func(w http.ResponseWriter, r *http.Request) (ratelimit.Decision, bool)
+type shieldFunc func(w http.ResponseWriter, r *http.Request) (engine.Admission, bool)
 
-func (f shieldFunc) Admit(w http.ResponseWriter, r *http.Request) (ratelimit.Decision, bool) {
+func (f shieldFunc) Admit(w http.ResponseWriter, r *http.Request) (engine.Admission, bool) {
 	return f(w, r)
 }
+
+func (shieldFunc) Done(engine.Admission, int) {}
 
 // Rule Y11: deny by default; preflights need no token.
 func TestY11_a_project_with_tokens_refuses_everyone_yet(t *testing.T) {
