@@ -18,6 +18,7 @@ const (
 	PrefixSignIn   = "sgn_"
 	PrefixKey      = "key_"
 	PrefixSession  = "ses_"
+	PrefixBan      = "ban_"
 )
 
 // NewID makes an opaque prefixed ULID for an object made at now. Ids made later sort later, to the millisecond. An id is

@@ -19,7 +19,7 @@ type ProblemPage struct {
 
 // Problems lists every code, in the order of the documentation.
 func Problems() []ProblemPage {
-	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(),
+	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(), shieldProblems(),
 		serverProblems(), fieldProblems(), warningProblems())
 }
 
@@ -160,6 +160,11 @@ func accessProblems() []ProblemPage {
 			"Call the server by its own name, or list the name in MOCKBASE_ALLOWED_HOSTS.",
 		},
 		{
+			CodeAddressBlocked, http.StatusForbidden, "Your address is blocked",
+			"An administrator put your address on the blocklist, or banned it.",
+			"Wait for as many seconds as Retry-After says, if the answer has it, or ask an administrator: GET /api/v1/admin/bans lists the bans.",
+		},
+		{
 			CodeNotFound, http.StatusNotFound, "There is no such thing",
 			"Nothing of this name or id exists, or you may not know that it does.",
 			"Check the spelling, and whether you are a member of the project.",
@@ -227,7 +232,7 @@ func stateProblems() []ProblemPage {
 		},
 		{
 			CodePreconditionRequired, http.StatusPreconditionRequired, "If-Match is missing",
-			"The project accepts changes only from who says which version they change.",
+			"What you change is changed only by who says which version they change: the settings of the shield, and projects that ask for it.",
 			"Send the ETag of the version that you read in If-Match.",
 		},
 		{
@@ -239,6 +244,22 @@ func stateProblems() []ProblemPage {
 			CodeLoginBanned, http.StatusTooManyRequests, "Too many failed sign-ins",
 			"Too many passwords or codes from your address were wrong. Until the ban ends no sign-in is looked at, not even one with the right password.",
 			"Wait for as many seconds as Retry-After says. An operator sets how many failures ban for how long in MOCKBASE_LOGIN_BAN.",
+		},
+	}
+}
+
+// shieldProblems are about changes of the shield.
+func shieldProblems() []ProblemPage {
+	return []ProblemPage{
+		{
+			CodePinnedByConfig, http.StatusConflict, "The configuration decides",
+			"A flag, a variable or the configuration file of the server states this setting, so that nobody changes it elsewhere.",
+			"Change it there, or remove it there and restart the server: then it is changed here.",
+		},
+		{
+			CodeWouldLockOut, http.StatusConflict, "You would lock yourself out",
+			"The change would refuse the address or the account that asks for it.",
+			"Put your address on the safelist first, or repeat the call with force=true if you mean it.",
 		},
 	}
 }
@@ -260,6 +281,11 @@ func serverProblems() []ProblemPage {
 			CodeUnavailable, http.StatusServiceUnavailable, "Not now",
 			"The server is starting, stopping, or cannot reach its store.",
 			"Try again in a moment; /readyz tells what is missing.",
+		},
+		{
+			CodeLoginUnavailable, http.StatusServiceUnavailable, "No sign-in at the moment",
+			"The store that counts attempts to sign in does not answer, and the operator wants nobody to try uncounted.",
+			"Wait for as many seconds as Retry-After says. An operator chooses with MOCKBASE_LIMIT_STORE_FAILURE what happens then.",
 		},
 		{
 			CodeBusy, http.StatusServiceUnavailable, "Too much at once",

@@ -35,6 +35,8 @@ type Store interface {
 	Users
 	Roles
 	SignIns
+	Settings
+	Bans
 	Exchanges
 	Lifecycle
 }
@@ -102,6 +104,25 @@ type SignIns interface {
 	RevokeSignIn(ctx context.Context, id string, now time.Time) error
 	// DeleteExpiredSignIns deletes the sign-ins whose end has come and returns their number.
 	DeleteExpiredSignIns(ctx context.Context, now time.Time) (int, error)
+}
+
+// Settings keeps documents that administrators set for the whole server.
+type Settings interface {
+	// Setting fails with CodeNotFound when nothing is stored under the name.
+	Setting(ctx context.Context, name string) (*mockbase.Setting, error)
+	// PutSetting stores a document whose version is one more than that of the stored one, or 1 where there is none. It fails
+	// with CodeVersionMismatch and the stored version otherwise: of several calls at the same time one succeeds.
+	PutSetting(ctx context.Context, s *mockbase.Setting) error
+}
+
+// Bans keeps the bans by administrators, those that have ended too. Rule and Hits are not kept.
+type Bans interface {
+	// Bans returns all of them, the newest first.
+	Bans(ctx context.Context) ([]mockbase.Ban, error)
+	// PutBan stores a ban in the place of the one with its id.
+	PutBan(ctx context.Context, b *mockbase.Ban) error
+	// DeleteBans deletes the bans with these ids; an unknown id is no error.
+	DeleteBans(ctx context.Context, ids ...string) error
 }
 
 // Exchanges keeps recorded traffic.

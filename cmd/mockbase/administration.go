@@ -46,7 +46,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	}
 	o := management.Options{
 		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Keys: s.keys, Warnings: s.engine.Warnings,
-		ClientAddress: s.shield.addresses.Client, Readiness: s.ready,
+		ClientAddress: s.shield.Client, Readiness: s.ready,
 		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(),
 		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),
 		Metrics: metrics, PublicMetrics: s.settings.Metrics == "public",
@@ -60,7 +60,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	if s.setup != nil {
 		o.SetupCode = s.setup.SetupCode
 	}
-	s.guardManagement(&o)
+	o.Shield, o.LoginShield, o.LoginBan = s.shield.Management(), s.shield.Login(), s.shield.LoginBan()
 	if !s.settings.NoUI {
 		page, err := web.New(web.Options{
 			InstanceName: s.settings.InstanceName, Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), Facts: s.pageFacts,
@@ -75,22 +75,6 @@ func (s *server) newManagement() (http.Handler, error) {
 		return nil, fmt.Errorf("make management: %w", err)
 	}
 	return made, nil
-}
-
-// guardManagement puts the shield before the management API.
-func (s *server) guardManagement(o *management.Options) {
-	switch {
-	case s.shield.lists != nil:
-		o.Shield = listed{s.shield.lists, s.shield.management}.Middleware
-	case s.shield.management != nil:
-		o.Shield = s.shield.management.Middleware
-	}
-	if s.shield.login != nil {
-		o.LoginShield = unlessSafe(s.shield.login.Middleware)
-	}
-	if s.shield.bans != nil {
-		o.LoginBan = unlessSafe(s.shield.bans.Middleware)
-	}
 }
 
 // mocksURL is where mocks answer when that is not where the management API does, else "".

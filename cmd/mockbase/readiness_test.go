@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/shield"
 	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/store/sqlite"
 )
@@ -21,7 +22,7 @@ func TestAA42_ready_is_said_only_while_everything_answers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{process: &process{ctx: t.Context(), clock: time.Now}, settings: &config.Settings{}, state: &readiness{}, store: db, shield: &shield{}}
+	s := &server{process: &process{ctx: t.Context(), clock: time.Now}, settings: &config.Settings{}, state: &readiness{}, store: db, shield: &guarded{Shield: &shield.Shield{}}}
 	expect := func(status management.ReadyState, reason string, checks map[string]string) {
 		t.Helper()
 		if diff := cmp.Diff(management.Readiness{Status: status, Reason: reason, Checks: checks}, s.ready(t.Context())); diff != "" {

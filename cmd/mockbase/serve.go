@@ -45,7 +45,7 @@ type server struct {
 	listen   []net.Listener
 	store    *sqlite.DB
 	keys     *auth.KeyRing
-	shield   *shield
+	shield   *guarded
 	journal  *journal.Journal
 	engine   *engine.Engine
 	catalog  *catalog.Catalog
@@ -200,24 +200,19 @@ func (s *server) openMocks() error {
 		return s.journal.Close(ctx)
 	})
 	options := engine.Options{
-		ClientAddress: s.shield.addresses.Client, Clock: s.clock, Logger: s.log.Logger,
+		ClientAddress: s.shield.Client, Clock: s.clock, Logger: s.log.Logger,
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
 	}
 	if s.settings.JournalCount > 0 {
 		options.Journal = s.journal
 	}
-	switch {
-	case s.shield.lists != nil:
-		options.Shield = listed{s.shield.lists, s.shield.engine}
-	case s.shield.engine != nil:
-		options.Shield = s.shield.engine
-	}
+	options.Shield = s.shield.Mocks()
 	made, err := engine.New(options)
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}
-	s.engine = made
+	s.engine, s.shield.MockEndpoint = made, made.Endpoint
 	s.catalog = catalog.New(catalog.Options{Store: s.store, Plane: recordedPlane{made, s.journal}, Clock: s.clock, Logger: s.log.Logger})
 	return nil
 }

@@ -4,24 +4,23 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/netip"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/shield"
+	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/ratelimit"
-	"github.com/mockbase/mockbase/ratelimit/httplimit"
+	"github.com/mockbase/mockbase/ratelimit/guard"
 	"github.com/mockbase/mockbase/ratelimit/memstore"
 	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
-// shield keeps the server alive: a guard for each plane and one for sign-ins, over one store. A guard is nil where there
-// is no limit.
-type shield struct {
-	addresses                 *httplimit.Addresses
-	engine, management, login *httplimit.Guard
-	limiters                  []*ratelimit.Limiter
-	// bans is nil where failed sign-ins ban nobody, lists where nobody is on the safelist or the blocklist.
-	bans, lists *httplimit.Layers
+// guarded is what keeps the server alive, with the stores behind it.
+type guarded struct {
+	*shield.Shield
+
 	// redis is nil where the counts are not in Redis; memories are the stores in this process, those that stand in too.
 	redis    *redisstore.Store
 	memories []*memstore.Store
@@ -29,56 +28,52 @@ type shield struct {
 	where string
 }
 
-// openShield makes the shield's store and guards.
+// whereOff is where a shield counts that is switched off.
+const whereOff = "off"
+
+// openShield makes the shield and its store.
 func (s *server) openShield() error {
-	made := &shield{addresses: s.newAddresses(), where: "off"}
+	made := &guarded{where: whereOff}
 	s.shield = made
-	if !s.settings.ShieldEnabled {
-		return nil
-	}
+	backend := shield.BackendMemory
 	store, err := s.openLimitStore(made)
 	if err != nil {
 		return err
 	}
-	for _, g := range []struct {
-		target *(*httplimit.Guard)
-		name   string
-		limit  config.Limit
-	}{
-		{&made.engine, "engine", s.settings.EngineLimit.By(s.settings.ShieldAlgorithm)},
-		{&made.management, "management", s.settings.ManagementLimit.By(s.settings.ShieldAlgorithm)},
-		{&made.login, "login", s.settings.LoginLimit.By(s.settings.ShieldAlgorithm)},
-	} {
-		if len(g.limit.Policies) == 0 {
-			continue
-		}
-		guard, err := s.newGuard(store, g.name, g.limit)
-		if err != nil {
-			return &failure{code: exitUsage, what: "limit " + g.name, err: err}
-		}
-		*g.target = guard
+	o := shield.Options{
+		Settings: s.settings, Origins: s.origins, Store: store, NewMemory: s.newMemory, Kept: s.store,
+		Account: management.SignInAccount, User: s.signedIn, Clock: s.clock, Logger: s.log.Logger,
 	}
-	if err := s.openLists(); err != nil {
-		return err
+	if made.redis != nil {
+		backend = shield.BackendRedis
 	}
-	return s.openBans()
+	o.Backend = backend
+	if made.Shield, err = shield.New(s.ctx, o); err != nil {
+		return &failure{code: exitUsage, what: "shield", err: err}
+	}
+	s.ends = append(s.ends, made.Close)
+	return nil
 }
 
-func (s *server) newAddresses() *httplimit.Addresses {
-	o := httplimit.AddressOptions{
-		Header: string(s.settings.ClientAddressHeader), IPv6Prefix: int(s.settings.IPv6Prefix), Logger: s.log.Logger,
+// signedIn returns who sends a request to the management API by a token that this server made and that is still good. That
+// it was not revoked is looked at later.
+func (s *server) signedIn(r *http.Request) (string, bool) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return "", false
 	}
-	for _, n := range s.settings.TrustedProxies {
-		o.TrustedProxies = append(o.TrustedProxies, netip.Prefix(n))
-	}
-	return httplimit.NewAddresses(o)
+	claims, err := s.keys.Verify(token)
+	return claims.UserID, err == nil
 }
 
 // openLimitStore makes the store that all guards count in: Redis where one is named, else this process's memory.
-func (s *server) openLimitStore(made *shield) (ratelimit.Store, error) {
+func (s *server) openLimitStore(made *guarded) (ratelimit.Store, error) {
 	addrs := s.settings.RedisAddrs
 	if s.settings.RedisURL != "" {
 		addrs = []string{s.settings.RedisURL.Reveal()}
+	}
+	if !s.settings.ShieldEnabled {
+		return s.newMemory()
 	}
 	if len(addrs) == 0 {
 		made.where = "counted in this process's memory"
@@ -162,55 +157,9 @@ func (s *server) newMemory() (*memstore.Store, error) {
 	return made, nil
 }
 
-// newGuard makes a guard with a limiter of its own. Sign-in never fails open (rule M-37).
-func (s *server) newGuard(store ratelimit.Store, name string, limit config.Limit) (*httplimit.Guard, error) {
-	mode := ratelimit.Mode(s.settings.LimitStoreFailure)
-	if name == "login" && mode == ratelimit.FailOpen {
-		mode = ratelimit.FailMemory
-	}
-	o := ratelimit.Options{
-		Name: name, Store: store, OnFailure: mode, Clock: s.clock, Logger: s.log.Logger, ProbeInterval: s.settings.RedisProbeInterval.Span(),
-	}
-	if mode == ratelimit.FailMemory {
-		fallback, err := s.newMemory()
-		if err != nil {
-			return nil, err
-		}
-		o.Fallback = fallback
-	}
-	limiter, err := ratelimit.NewLimiter(o)
-	if err != nil {
-		return nil, err
-	}
-	s.shield.limiters = append(s.shield.limiters, limiter)
-	when := httplimit.When(s.settings.ShieldHeadersOn)
-	if name != "engine" && when == httplimit.OnDenied {
-		when = httplimit.OnAlways // the management plane always says how much is left (rules M-16 and RL120)
-	}
-	guard, err := httplimit.New(httplimit.Options{
-		Limiter: limiter, Policies: limit.Named(name), Addresses: s.shield.addresses, Key: string(s.settings.ShieldKey),
-		Headers: dialects(s.settings.ShieldHeaders), HeadersOn: when, Status: int(s.settings.ShieldStatus),
-		Body: httplimit.Body(s.settings.ShieldBody), Exclude: s.settings.ShieldExclude,
-		LogMatches: httplimit.MatchLog(s.settings.ShieldLogMatches), Logger: s.log.Logger, Clock: s.clock,
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.ends = append(s.ends, guard.Close)
-	return guard, nil
-}
-
-func dialects(list []config.Dialect) []httplimit.Dialect {
-	made := make([]httplimit.Dialect, 0, len(list))
-	for _, d := range list {
-		made = append(made, httplimit.Dialect(d))
-	}
-	return made
-}
-
 // trouble says what is wrong with the shield's store, or nil.
-func (s *shield) trouble() error {
-	for _, l := range s.limiters {
+func (s *guarded) trouble() error {
+	for _, l := range s.Limiters() {
 		if h := l.Health(); h.Degraded {
 			return fmt.Errorf("since %s, failing %s: %s: %s", h.Since.UTC().Format(time.RFC3339), h.Mode, h.Reason, h.LastError)
 		}
@@ -218,14 +167,23 @@ func (s *shield) trouble() error {
 	return nil
 }
 
-// limitTexts are the shield's limits for people.
+// limitTexts are the shield's limits in force, for people.
 func (s *server) limitTexts() []string {
 	if !s.settings.ShieldEnabled {
 		return []string{"switched off"}
 	}
-	texts := []string{limitText("engine", s.settings.EngineLimit), limitText("management", s.settings.ManagementLimit)}
+	settings, _ := s.shield.Settings()
+	var texts []string
+	for i := range settings.Policies {
+		if text := limitText(&settings.Policies[i]); text != "" {
+			texts = append(texts, text)
+		}
+	}
 	if len(s.settings.LoginBan.Rules) == 0 {
 		texts = append(texts, "bans of sign-in disabled")
+	}
+	if settings.Circuit.Mode != string(guard.CircuitDisabled) {
+		texts = append(texts, "circuit at "+settings.Circuit.Threshold)
 	}
 	return texts
 }

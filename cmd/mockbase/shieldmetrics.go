@@ -9,13 +9,13 @@ import (
 
 // gather sends the shield's figures (rule RL128). Labels are names that this program or its settings hold, never one of a
 // client.
-func (s *shield) gather(f figures) {
-	if len(s.limiters) == 0 {
+func (s *guarded) gather(f figures) {
+	if s.where == whereOff {
 		return
 	}
 	failed := map[string]int64{}
 	var jumps int64
-	for _, l := range s.limiters {
+	for _, l := range s.Limiters() {
 		now := l.Counts()
 		gatherLimiter(f, l.Health(), now)
 		for reason, n := range now.Degraded {
@@ -53,7 +53,7 @@ func gatherLimiter(f figures, health ratelimit.Health, now ratelimit.Counts) {
 }
 
 // gatherMemory sums up what this process's memory holds: all counters, or those that stand in for Redis.
-func (s *shield) gatherMemory(f figures) {
+func (s *guarded) gatherMemory(f figures) {
 	if len(s.memories) == 0 {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase"
 )
 
 // summary is what a start says about the server (rule C-26).
@@ -155,16 +155,23 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// limitText writes a limit of the shield for people.
-func limitText(name string, l config.Limit) string {
-	if len(l.Policies) == 0 {
-		return name + " disabled"
+// limitText writes a limit of the shield for people. Those that are off by default are only told when they are on, and
+// that of sign-in when it is off.
+func limitText(p *mockbase.ShieldPolicy) string {
+	off := p.Limit == 0 || p.Mode == mockbase.ShieldDisabled
+	window, err := mockbase.ParseDuration(p.Window)
+	told := strings.HasPrefix(p.Name, "engine") || strings.HasPrefix(p.Name, "management")
+	switch {
+	case off && (told || p.Name == "login"):
+		return p.Name + " disabled"
+	case off, err != nil, p.Name == "login" && p.Mode == mockbase.ShieldEnforce:
+		return ""
 	}
-	texts := make([]string, 0, len(l.Policies))
-	for _, p := range l.Policies {
-		texts = append(texts, fmt.Sprintf("%d per %d s", p.Limit, p.Window/time.Second))
+	text := fmt.Sprintf("%s %d per %d s", p.Name, p.Limit, window/time.Second)
+	if p.Mode == mockbase.ShieldDryRun {
+		text += " in dry run"
 	}
-	return name + " " + strings.Join(texts, " and ")
+	return text
 }
 
 // reachable lists the URLs under which a listener is reached: its address, or every one of this machine's when it listens

@@ -86,6 +86,22 @@ func (g *Guard) Ban(ctx context.Context, wish BanRequest) (ratelimit.Ban, error)
 	return ban, nil
 }
 
+// Restore brings a ban into force as it is, one that was kept elsewhere or that another guard of the process made. Its
+// Identifier is written already. The error is the store's; the ban holds in this process all the same.
+func (g *Guard) Restore(ctx context.Context, b ratelimit.Ban) error {
+	if g.bans.store == nil {
+		return fmt.Errorf("restore ban of %q: %w", b.Identifier, fault("there is no register of bans"))
+	}
+	g.bans.writing.Lock()
+	defer g.bans.writing.Unlock()
+	err := g.bans.store.Put(ctx, b)
+	g.bans.known.put(&b, err != nil)
+	if err != nil {
+		return fmt.Errorf("restore ban of %q: %w", b.Identifier, err)
+	}
+	return nil
+}
+
 // networkText is how the ban of a network or address is listed: a single address without its length.
 func networkText(key string) string {
 	network, ok := parseNetwork(key)

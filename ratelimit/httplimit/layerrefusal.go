@@ -39,7 +39,7 @@ type LayerRefusal struct {
 
 // refuse writes the answer to a request that may not proceed.
 func (l *Layers) refuse(w http.ResponseWriter, r *http.Request, f *flight, v *ratelimit.Verdict) {
-	l.logMatch(r, f, layerMatch{layer: string(v.Layer), rule: v.Rule, wait: v.RetryAfter, status: v.Status})
+	l.logMatch(r, f, layerMatch{layer: string(v.Layer), rule: v.Rule, wait: v.RetryAfter, status: v.Status, decision: &v.Decision})
 	wait := v.RetryAfter
 	if wait > 0 && l.options.Jitter > 0 {
 		wait += rand.N(l.options.Jitter) //nolint:gosec // It spreads clients and keeps no secret.
@@ -122,6 +122,8 @@ type layerMatch struct {
 	wait        time.Duration
 	status      int
 	dry         bool
+	// decision is that of a tier.
+	decision *ratelimit.Decision
 }
 
 // logDryRuns logs the rules in dry run that would have refused, each as a match of its own (rule RL92).
@@ -154,6 +156,9 @@ func (l *Layers) logMatch(r *http.Request, f *flight, m layerMatch) {
 	attrs := []slog.Attr{
 		slog.String("policy", m.rule), slog.String("layer", m.layer), slog.String("key", f.attempt.Identifier),
 		slog.String("method", r.Method), slog.Int("status", m.status), slog.Duration("retry_after", m.wait), slog.Bool("dry_run", m.dry),
+	}
+	if d := m.decision; d != nil && d.Policy != nil {
+		attrs = append(attrs, slog.Int64("limit", d.Limit), slog.Duration("window", d.Policy.Window), slog.String("degraded", d.Degraded.String()))
 	}
 	if f.attempt.Pattern != "" {
 		attrs = append(attrs, slog.String("path_pattern", f.attempt.Pattern))

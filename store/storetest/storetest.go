@@ -52,7 +52,7 @@ func Run(t *testing.T, o Options) {
 
 func promises() []promise {
 	var all []promise
-	for _, part := range [][]promise{definitionPromises(), accountPromises(), signInPromises(), exchangePromises(), concurrencyPromises()} {
+	for _, part := range [][]promise{definitionPromises(), accountPromises(), signInPromises(), shieldPromises(), exchangePromises(), concurrencyPromises()} {
 		all = append(all, part...)
 	}
 	return append(all, promise{"an open store answers a ping, a closed one can be closed again", func(t *testing.T, s store.Store) {
@@ -76,6 +76,8 @@ func outlivesRestart(t *testing.T, o Options) {
 	ok(t, "read sign-in", err)
 	ok(t, "record traffic", s.AppendExchanges(t.Context(), []*mockbase.Exchange{exchange("shop", 1)}))
 	before := snapshots(t, s)
+	ok(t, "store setting", s.PutSetting(t.Context(), setting(1)))
+	ok(t, "store ban", s.PutBan(t.Context(), ban("one")))
 
 	s = o.Reopen(t, s)
 	same(t, "snapshots", snapshots(t, s), before)
@@ -91,6 +93,12 @@ func outlivesRestart(t *testing.T, o Options) {
 	rotatedAt, err := s.RefreshRotatedAt(t.Context(), "sgn_one", []byte("current one"))
 	ok(t, "read rotation", err)
 	same(t, "time of a rotation", rotatedAt, noon())
+	stored, err := s.Setting(t.Context(), "shield")
+	ok(t, "read setting", err)
+	same(t, "setting", stored, setting(1))
+	bans, err := s.Bans(t.Context())
+	ok(t, "read bans", err)
+	same(t, "bans", bans, []mockbase.Ban{*ban("one")})
 	recent, err := s.RecentExchanges(t.Context(), "prj_shop", 10)
 	ok(t, "read traffic", err)
 	same(t, "traffic", recent, []*mockbase.Exchange{exchange("shop", 1)})

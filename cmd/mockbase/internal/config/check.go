@@ -14,12 +14,15 @@ import (
 func (s *Settings) Check(origins map[string]Origin) []Fault {
 	c := checker{origins: origins}
 	c.secret(&s.RedisURL, "redis-url", s.RedisURLFile)
+	c.secret(&s.IdentitySecret, "identity-secret", s.IdentitySecretFile)
 	c.secret(&s.AdminPassword, "admin-password", s.AdminPasswordFile)
 	c.admin(s)
 	c.tls(s)
 	c.redis(s)
 	c.limits(s)
 	c.algorithms(s)
+	c.identity(s)
+	c.circuit(s)
 	return c.faults
 }
 
@@ -161,7 +164,14 @@ func (c *checker) algorithms(s *Settings) {
 	for _, l := range []struct {
 		name  string
 		limit Limit
-	}{{"engine-limit", s.EngineLimit}, {"management-limit", s.ManagementLimit}, {"login-limit", s.LoginLimit}} {
+	}{
+		{"engine-limit", s.EngineLimit},
+		{"management-limit", s.ManagementLimit},
+		{"login-limit", s.LoginLimit},
+		{"shield-tier-user", s.ShieldTierUser},
+		{"shield-tier-endpoint", s.ShieldTierEndpoint},
+		{"shield-tier-global", s.ShieldTierGlobal},
+	} {
 		if err := serveable(l.limit.By(s.ShieldAlgorithm).Policies); err != nil {
 			c.add(l.name, "name another algorithm in the limit, such as algorithm=fixed_window",
 				"does not go with %s %s: %s", c.spell("shield-algorithm"), s.ShieldAlgorithm, ruleReason(err))

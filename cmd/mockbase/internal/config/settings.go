@@ -59,6 +59,9 @@ type Limits struct {
 	EngineLimit              Limit         `name:"engine-limit" default:"120/60s" group:"limits" placeholder:"N/TIME" help:"Calls of mocks for each client address; \"disabled\" for no limit."`
 	ManagementLimit          Limit         `name:"management-limit" default:"60/60s" group:"limits" placeholder:"N/TIME" help:"Calls of the management API for each client address; \"disabled\" for no limit."`
 	LoginLimit               Limit         `name:"login-limit" default:"10/60s" group:"limits" placeholder:"N/TIME" help:"Attempts to sign in for each client address; \"disabled\" for no limit."`
+	ShieldTierUser           Limit         `name:"shield-tier-user" default:"0/60s" group:"limits" placeholder:"N/TIME" help:"Requests of each user, or address where nobody is signed in, to each endpoint; 0/60s for no limit."`
+	ShieldTierEndpoint       Limit         `name:"shield-tier-endpoint" default:"0/60s" group:"limits" placeholder:"N/TIME" help:"Requests of all clients together to each endpoint; 0/60s for no limit."`
+	ShieldTierGlobal         Limit         `name:"shield-tier-global" default:"0/60s" group:"limits" placeholder:"N/TIME" help:"Requests of all clients together to the whole server; 0/60s for no limit."`
 	LoginBan                 Bans          `name:"login-ban" default:"5/10m ban=15m key=ip+account, 20/10m ban=1h key=ip" group:"limits" placeholder:"RULES" help:"How many failed attempts to sign in within which time ban for how long, for each client address, or each account that it tries; \"disabled\" for none."`
 	ShieldAlgorithm          Algorithm     `name:"shield-algorithm" default:"fixed_window" group:"limits" placeholder:"NAME" help:"How limits count that name no algorithm of their own: fixed_window, sliding_window, sliding_log, token_bucket, leaky_bucket or gcra."`
 	LimitStoreFailure        StoreFailure  `name:"limit-store-failure" default:"open" group:"limits" placeholder:"MODE" help:"What follows when the limiter's store fails: open (every request passes), memory (count in this process) or closed (503). Sign-in counts in memory unless closed."`
@@ -67,20 +70,34 @@ type Limits struct {
 	ShieldHeadersOn          HeadersOn     `name:"shield-headers-on" default:"denied" group:"limits" placeholder:"WHEN" help:"Which answers of mocks carry them: always, denied or never."`
 	ShieldStatus             RefusalStatus `name:"shield-status" default:"429" group:"limits" placeholder:"STATUS" help:"Status of a refusal: 429, 420 or 503."`
 	ShieldBody               RefusalBody   `name:"shield-body" default:"problem" group:"limits" placeholder:"KIND" help:"Body of a refusal: problem or text."`
-	ShieldKey                ShieldKey     `name:"shield-key" default:"ip" group:"limits" placeholder:"KEY" help:"Who shares a count: ip, each client address its own, or global, everybody the same."`
+	ShieldKey                ShieldKey     `name:"shield-key" default:"ip" group:"limits" placeholder:"KEY" help:"Who shares a count of mocks or of the management API: ip, global, token, header:Name, cookie:name, query:name, jwt:claim, path, endpoint, fingerprint, a list of these joined with +, or a template."`
 	ShieldExclude            []string      `name:"shield-exclude" default:"/healthz,/readyz,/metrics" group:"limits" placeholder:"PATH" help:"Paths that are never counted; a * at the end stands for everything that begins so."`
 	ShieldSafelist           []Listed      `name:"shield-safelist" group:"limits" placeholder:"WHO" help:"Who is never limited: addresses and networks, and paths that begin with /; a * at the end of a path stands for everything that begins so."`
 	ShieldBlocklist          []Listed      `name:"shield-blocklist" group:"limits" placeholder:"WHO" help:"Who is always refused with 403, written like the safelist, which wins."`
+	ShieldDryRun             bool          `name:"shield-dry-run" group:"limits" help:"Refuse nothing, and count and log what would be refused. Sign-in stays limited."`
+	ShieldHashAddresses      bool          `name:"shield-hash-addresses" group:"limits" help:"Count by digests of client addresses, so that Redis and the log of refusals hold none."`
 	ShieldLogMatches         LogMatches    `name:"shield-log-matches" default:"first" group:"limits" placeholder:"WHICH" help:"Which refusals are logged: first, of each client in each window, all or off."`
 	ShieldMaxKeys            Count         `name:"shield-max-keys" default:"100000" group:"limits" placeholder:"N" help:"Most keys the limiter's memory holds."`
 	ShieldMaxBytes           Bytes         `name:"shield-max-bytes" default:"64MiB" group:"limits" placeholder:"SIZE" help:"Most bytes the limiter's memory holds."`
 	ShieldReadyRequiresStore bool          `name:"shield-ready-requires-store" group:"limits" help:"Answer 503 at /readyz while the limiter's store fails."`
+	CircuitMode              CircuitMode   `name:"circuit-mode" default:"disabled" group:"limits" placeholder:"MODE" help:"Whom the circuit lets through while it is open: adaptive (who is signed in), lockdown (the safelist alone) or disabled (there is no circuit)."`
+	CircuitThreshold         Rate          `name:"circuit-threshold" default:"10000/60s" group:"limits" placeholder:"N/TIME" help:"Requests of all clients above which the circuit opens."`
+	CircuitRecovery          Duration      `name:"circuit-recovery" default:"30s" group:"limits" placeholder:"TIME" help:"How long the circuit stays open at first."`
+	CircuitGlobalLimit       Rate          `name:"circuit-global-limit" default:"50000/60s" group:"limits" placeholder:"N/TIME" help:"Requests that the circuit lets through at most, whoever asks, in the same time as --circuit-threshold."`
+	Adaptive                 Switch        `name:"adaptive" default:"off" group:"limits" placeholder:"on|off" help:"Lower limits while this process is overloaded."`
+	AdaptiveMin              Share         `name:"adaptive-min" default:"0.1" group:"limits" placeholder:"SHARE" help:"Share of the limits that is left at least, 0.01 to 1."`
 }
 
 // Client is how the address of a client is found.
 type Client struct {
 	TrustedProxies      []Network     `name:"trusted-proxies" group:"client" placeholder:"NET" help:"Proxies whose forwarding header is believed, as addresses or networks."`
 	ClientAddressHeader AddressHeader `name:"client-address-header" default:"x-forwarded-for" group:"client" placeholder:"NAME" help:"The one header that trusted proxies put the client's address in: x-forwarded-for, forwarded, a header with one address, or none."`
+	ProxyProtocol       ProxyPeers    `name:"proxy-protocol" default:"off" group:"client" placeholder:"NET" help:"Balancers that must begin each connection with a PROXY protocol header, version 1 or 2, as addresses or networks; nobody else may. off for none."`
+	IdentitySecret      Secret        `name:"identity-secret" group:"client" placeholder:"TEXT" help:"Makes digests of tokens and other secrets that requests are counted by; 16 bytes or more. Servers that share Redis must share it. Generated at each start if there is none."`
+	IdentitySecretFile  string        `name:"identity-secret-file" group:"client" placeholder:"FILE" help:"File with the text of --identity-secret."`
+	FingerprintLevel    Fingerprint   `name:"fingerprint-level" default:"normal" group:"client" placeholder:"LEVEL" help:"What the key fingerprint is made of: strict, normal, relaxed or custom."`
+	FingerprintParts    []string      `name:"fingerprint-parts" group:"client" placeholder:"PART" help:"Parts of a custom fingerprint: address, user-agent, accept-language, accept-encoding, headers, auth, ja3 or header:Name."`
+	JA3Header           HeaderName    `name:"ja3-header" default:"X-JA3-Fingerprint" group:"client" placeholder:"NAME" help:"Header in which trusted proxies tell the fingerprint of a client's TLS handshake."`
 	IPv6Prefix          PrefixLength  `name:"ipv6-prefix" default:"64" group:"client" placeholder:"BITS" help:"Leading bits of an IPv6 address that make one client, 32 to 128."`
 }
 

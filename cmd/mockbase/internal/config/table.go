@@ -93,10 +93,7 @@ func keyName(name string) string {
 func NotServed(name string) bool {
 	switch name {
 	case "listen-project", "project-host", "base-path", "tls-self-signed", "allow-upstream", "files-root",
-		"instance-color", "shield-tier-user", "shield-tier-endpoint",
-		"shield-tier-global", "shield-dry-run", "shield-hash-addresses", "proxy-protocol",
-		"identity-secret", "identity-secret-file", "fingerprint-level", "fingerprint-parts", "ja3-header", "circuit-mode",
-		"circuit-threshold", "circuit-recovery", "circuit-global-limit", "adaptive", "adaptive-min",
+		"instance-color",
 		"server", "url", "mock-url", "token", "token-file", "context", "timeout":
 		return true
 	}

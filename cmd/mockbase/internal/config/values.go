@@ -295,14 +295,6 @@ func (r *RefusalBody) UnmarshalText(text []byte) error {
 	return oneOf((*string)(r), text, "problem", "text")
 }
 
-// ShieldKey says who shares a count of the shield (rule RL78).
-type ShieldKey string
-
-// UnmarshalText takes one of the two keys.
-func (k *ShieldKey) UnmarshalText(text []byte) error {
-	return oneOf((*string)(k), text, "ip", "global")
-}
-
 // Algorithm is how a limit counts that names none itself (rule RL18). Concurrency is not among them: it bounds requests
 // at one time, which is another number than one for each window.
 type Algorithm string

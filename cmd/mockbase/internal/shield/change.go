@@ -1,0 +1,232 @@
+package shield
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/guard"
+	"github.com/mockbase/mockbase/ratelimit/httplimit"
+)
+
+// Settings returns what is in force, and its version.
+func (s *Shield) Settings() (mockbase.ShieldSettings, int64) {
+	now := s.present.Load()
+	return now.settings, now.version
+}
+
+// ChangeSettings puts other settings into force and stores them, if the version is still the one in force. The request is
+// the administrator's: what would refuse its client is CodeWouldLockOut. Other errors are CodeVersionMismatch,
+// CodeValidationFailed, CodePinnedByConfig and those of the store.
+func (s *Shield) ChangeSettings(
+	r *http.Request, wanted mockbase.ShieldSettings, version int64, by mockbase.Administrator,
+) (mockbase.ShieldSettings, int64, error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	now := s.present.Load()
+	if version != now.version {
+		return mockbase.ShieldSettings{}, 0, &mockbase.Error{
+			Code: mockbase.CodeVersionMismatch, Message: "somebody changed this since you read it", Hint: "read it again and repeat the change", Version: now.version,
+		}
+	}
+	next, rules, err := s.prepare(wanted)
+	if err != nil {
+		return mockbase.ShieldSettings{}, 0, err
+	}
+	if err := errors.Join(s.refusePinned(&now.settings, &next), s.refuseLockOut(r, &next, by)); err != nil {
+		return mockbase.ShieldSettings{}, 0, firstOf(err)
+	}
+	if err := s.put(r.Context(), &next, version, by); err != nil {
+		return mockbase.ShieldSettings{}, 0, err
+	}
+	if err := s.apply(&next, rules); err != nil {
+		return mockbase.ShieldSettings{}, 0, err
+	}
+	s.present.Store(&state{settings: next, version: version + 1})
+	s.options.Logger.Info("the settings of the shield were changed", slog.String("by", by.Name), slog.String("request_id", by.RequestID),
+		slog.Any("changed", differences(&now.settings, &next)), slog.Int64("version", version+1))
+	return next, version + 1, nil
+}
+
+// firstOf returns the first of joined errors, so that what a person may see is seen.
+func firstOf(err error) error {
+	if known, ok := errors.AsType[*mockbase.Error](err); ok {
+		return known
+	}
+	return err
+}
+
+// prepare completes settings and compiles them.
+func (s *Shield) prepare(wanted mockbase.ShieldSettings) (mockbase.ShieldSettings, *ruleSet, error) {
+	base := s.configured()
+	var faults mockbase.Faults
+	for i := range wanted.Policies {
+		checkPolicy(&wanted, i, &base, &faults)
+	}
+	next := wanted
+	next.Pinned = base.Pinned
+	next.Policies = nil
+	for i := range base.Policies {
+		p := base.Policies[i]
+		if w := find(wanted.Policies, p.Name); w != nil {
+			p = *w
+		}
+		next.Policies = append(next.Policies, p)
+	}
+	for i, text := range wanted.TrustedProxies {
+		if _, err := parseNetwork(text); err != nil {
+			faults.Add(nil, fmt.Sprintf("#/trustedProxies/%d", i), mockbase.FieldPattern, "%s", err)
+		}
+	}
+	var header config.AddressHeader
+	if err := header.UnmarshalText([]byte(wanted.ClientHeader)); err != nil {
+		faults.Add(nil, "#/clientHeader", mockbase.FieldPattern, "%s", err)
+	}
+	next.ClientHeader = string(header)
+	if err := faults.Err(); err != nil {
+		return next, nil, err
+	}
+	rules, err := s.compile(&next)
+	return next, rules, err
+}
+
+// checkPolicy finds policies that are unknown, given twice, or say what none of them may.
+func checkPolicy(wanted *mockbase.ShieldSettings, i int, base *mockbase.ShieldSettings, faults *mockbase.Faults) {
+	p := &wanted.Policies[i]
+	at := fmt.Sprintf("#/policies/%d", i)
+	known := make([]string, 0, len(base.Policies))
+	for k := range base.Policies {
+		known = append(known, base.Policies[k].Name)
+	}
+	switch {
+	case !slices.Contains(known, p.Name):
+		faults.Append(mockbase.FieldError{
+			Pointer: at + "/name", Code: mockbase.FieldEnum, Detail: "there is no policy " + strconv.Quote(p.Name) + ", only " + strings.Join(known, ", "),
+			Suggestion: mockbase.Suggest(p.Name, known),
+		})
+	case find(wanted.Policies[:i], p.Name) != nil:
+		faults.Add(nil, at+"/name", mockbase.FieldUnique, "the policy %s is given twice", p.Name)
+	case subjectOf(p.Name) == placeLogin && p.OnStoreFailure == string(ratelimit.FailOpen):
+		faults.Add(nil, at+"/onStoreFailure", mockbase.FieldConflict, "sign-in is never open while nobody counts: write memory or closed")
+	}
+}
+
+// refusePinned refuses changes of what the configuration states.
+func (s *Shield) refusePinned(from, to *mockbase.ShieldSettings) error {
+	var fields []mockbase.FieldError
+	for _, pointer := range differences(from, to) {
+		if by := s.pinnedBy(pointer); by != "" {
+			fields = append(fields, mockbase.FieldError{Pointer: "#" + pointer, Code: mockbase.FieldConflict, Detail: by + " states it"})
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return &mockbase.Error{
+		Code: mockbase.CodePinnedByConfig, Message: fields[0].Detail + ", and so " + strings.TrimPrefix(fields[0].Pointer, "#/") + " cannot be changed here",
+		Hint: "change it there and restart the server, or remove it there", Fields: fields,
+	}
+}
+
+// differences lists the places where two settings differ.
+func differences(from, to *mockbase.ShieldSettings) []string {
+	before := make(map[string]string)
+	for _, v := range values(from) {
+		before[v.pointer] = v.text
+	}
+	changed := []string{}
+	for _, v := range values(to) {
+		if was, ok := before[v.pointer]; !ok || was != v.text {
+			changed = append(changed, v.pointer)
+		}
+		delete(before, v.pointer)
+	}
+	for pointer := range before {
+		changed = append(changed, pointer)
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// refuseLockOut refuses settings that would refuse the client of the administrator's own request, as they find it.
+func (s *Shield) refuseLockOut(r *http.Request, next *mockbase.ShieldSettings, by mockbase.Administrator) error {
+	if by.Force || !s.guarding {
+		return nil
+	}
+	var ignored mockbase.Faults
+	client := httplimit.NewAddresses(s.addressing(next)).Client(r)
+	if !refuses(entries(next.Blocklist, "blocklist", &ignored), client, r.URL.Path) || refuses(entries(next.Safelist, "safelist", &ignored), client, r.URL.Path) {
+		return nil
+	}
+	return lockedOut("the blocklist would refuse your own address " + client.String())
+}
+
+func lockedOut(what string) error {
+	return &mockbase.Error{Code: mockbase.CodeWouldLockOut, Message: what, Hint: "add ?force=true if you mean it"}
+}
+
+// refuses says whether a list has an entry for a client or a path.
+func refuses(list []guard.Entry, client netip.Addr, path string) bool {
+	return slices.ContainsFunc(list, func(e guard.Entry) bool {
+		prefix, open := strings.CutSuffix(e.Path, "*")
+		return e.Network.IsValid() && e.Network.Contains(client) || e.Path != "" && (e.Path == path || open && strings.HasPrefix(path, prefix))
+	})
+}
+
+// put stores settings.
+func (s *Shield) put(ctx context.Context, next *mockbase.ShieldSettings, version int64, by mockbase.Administrator) error {
+	kept := *next
+	kept.Pinned = nil
+	text, err := json.Marshal(kept)
+	if err != nil {
+		return fmt.Errorf("write settings of the shield: %w", err)
+	}
+	return s.options.Kept.PutSetting(ctx, &mockbase.Setting{
+		Name: settingName, Version: version + 1 - firstVersion, Document: text, UpdatedAt: s.options.Clock(), UpdatedBy: by.Name,
+	})
+}
+
+// apply puts settings into force.
+func (s *Shield) apply(next *mockbase.ShieldSettings, rules *ruleSet) error {
+	s.addresses.Update(s.addressing(next))
+	s.byEndpoint.Store(rules.byEndpoint)
+	err := errors.Join(
+		s.guard.Update(rules.all), s.signIn.Update(rules.signIn), s.failures.Update(rules.failures), s.mocks.SetHeadersOn(s.mockHeaders(next)),
+	)
+	if err != nil {
+		return fmt.Errorf("change shield: %w", err)
+	}
+	return nil
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+func truth(b bool) string { return strconv.FormatBool(b) }
+
+// spanText writes a time in one way however it was written, and what is none as it is.
+func spanText(text string) string {
+	d, err := mockbase.ParseDuration(text)
+	if err != nil {
+		return text
+	}
+	return d.String()
+}
+
+// rateText does the same to a rate.
+func rateText(text string) string {
+	var r config.Rate
+	if r.UnmarshalText([]byte(text)) != nil {
+		return text
+	}
+	return r.String()
+}

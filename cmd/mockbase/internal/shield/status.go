@@ -1,0 +1,228 @@
+package shield
+
+import (
+	"context"
+	"math/bits"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/guard"
+)
+
+const (
+	// latencyClasses are the classes of decision times: powers of two in microseconds.
+	latencyClasses = 24
+	// latencySample is of how many decisions one is timed.
+	latencySample = 16
+)
+
+// latency counts decision times by their class.
+type latency struct {
+	turn    atomic.Uint32
+	classes [latencyClasses]atomic.Int64
+}
+
+func (l *latency) sampled() bool { return l.turn.Add(1)%latencySample == 1 }
+
+func (l *latency) took(d time.Duration) {
+	class := min(bits.Len64(uint64(max(0, d.Microseconds()))), latencyClasses-1)
+	l.classes[class].Add(1)
+}
+
+// percentile returns the upper end of the class that holds it, 0 without any decision.
+func (l *latency) percentile(share float64) time.Duration {
+	var counts [latencyClasses]int64
+	var all int64
+	for i := range l.classes {
+		counts[i] = l.classes[i].Load()
+		all += counts[i]
+	}
+	rank := int64(share*float64(all) + 0.5)
+	var seen int64
+	for i, n := range counts {
+		if seen += n; n > 0 && seen >= rank {
+			return time.Duration(int64(1)<<i) * time.Microsecond
+		}
+	}
+	return 0
+}
+
+// Status tells how the shield is, and whom it takes the request for.
+func (s *Shield) Status(r *http.Request) mockbase.ShieldStatus {
+	status := mockbase.ShieldStatus{Store: s.storeStatus(), Client: s.clientStatus(r)}
+	dry := make(map[string]int64)
+	for _, g := range s.Guards() {
+		for _, c := range g.Counts() {
+			if c.Layer == ratelimit.LayerTiers && c.Mode == guard.ModeDry {
+				dry[c.Rule] += c.Count
+			}
+		}
+	}
+	settings, _ := s.Settings()
+	for i := range settings.Policies {
+		p := mockbase.ShieldPolicyStatus{Name: settings.Policies[i].Name, WouldLimit: dry[settings.Policies[i].Name]}
+		for _, l := range s.limiters.of(p.Name) {
+			now := l.Counts()
+			p.Allowed += now.Allowed
+			p.Limited += now.Denied
+			if l.Health().Mode == ratelimit.FailOpen {
+				p.FailedOpen += sum(now.Degraded)
+			}
+		}
+		// The limiter denied what a dry run let pass.
+		p.Limited -= min(p.Limited, p.WouldLimit)
+		p.Allowed += p.WouldLimit
+		status.Policies = append(status.Policies, p)
+	}
+	return status
+}
+
+func sum(counts map[string]int64) int64 {
+	var all int64
+	for _, n := range counts {
+		all += n
+	}
+	return all
+}
+
+// storeStatus sums up the limiters: they ask the same store.
+func (s *Shield) storeStatus() mockbase.ShieldStore {
+	store := mockbase.ShieldStore{
+		Backend: s.options.Backend, State: mockbase.ShieldStoreOK, P50: s.latency.percentile(0.5), P99: s.latency.percentile(0.99),
+	}
+	for _, l := range s.Limiters() {
+		addHealth(&store, l.Health())
+	}
+	if known, ok := s.options.Store.(ratelimit.Availability); ok && store.State != mockbase.ShieldStoreOK && known.Available() != nil {
+		store.State = mockbase.ShieldStoreBreakerOpen
+	}
+	return store
+}
+
+// addHealth adds what one limiter saw of the store.
+func addHealth(store *mockbase.ShieldStore, h ratelimit.Health) {
+	switch h.Mode {
+	case ratelimit.FailOpen:
+		store.FailedOpen += h.Total
+		if h.Degraded {
+			store.FailingOpenSince = earlier(store.FailingOpenSince, h.Since)
+		}
+	case ratelimit.FailMemory:
+		store.Fallback += h.Total
+	case ratelimit.FailClosed:
+	}
+	if h.LastError != "" {
+		store.LastError = h.LastError
+	}
+	switch {
+	case h.Degraded && store.State == mockbase.ShieldStoreOK:
+		store.State, store.Since = mockbase.ShieldStoreDegraded, h.Since
+	case h.Degraded == (store.State != mockbase.ShieldStoreOK):
+		store.Since = earlier(store.Since, h.Since)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// clientStatus tells whom the shield takes a request for, and what to do about a proxy that is not trusted.
+func (s *Shield) clientStatus(r *http.Request) mockbase.ShieldClient {
+	peer := netip.Addr{}
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		peer = at.Addr().Unmap()
+	}
+	trusted, header := s.addresses.Trusts(peer)
+	client := mockbase.ShieldClient{IP: s.addresses.Client(r), Peer: peer, Trusted: trusted, HeadersSeen: []string{}}
+	for _, name := range forwardingHeaders() {
+		if len(r.Header[name]) > 0 {
+			client.HeadersSeen = append(client.HeadersSeen, strings.ToLower(name))
+		}
+	}
+	if name := strings.ToLower(header); header != "" && len(r.Header[header]) > 0 && !slices.Contains(client.HeadersSeen, name) {
+		client.HeadersSeen = append(client.HeadersSeen, name)
+	}
+	if key, ok := s.callers.crowd(); ok && !s.trustsKey(key) {
+		client.Hint = "nearly all requests come from " + key + ", which sends a forwarding header and is not trusted: " +
+			"if it is your proxy, add it to trustedProxies, so that each of its clients has a count of its own"
+	}
+	return client
+}
+
+// trustsKey says whether the client behind a key is a trusted proxy. A digest or a network is nobody's address.
+func (s *Shield) trustsKey(key string) bool {
+	address, err := netip.ParseAddr(key)
+	if err != nil {
+		return false
+	}
+	trusted, _ := s.addresses.Trusts(address)
+	return trusted
+}
+
+// Probe says what the shield would do with a request, without counting it (rule M-223).
+func (s *Shield) Probe(ctx context.Context, p mockbase.ShieldProbe) (mockbase.ShieldVerdict, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/", http.NoBody)
+	if err != nil {
+		return mockbase.ShieldVerdict{}, err //nolint:wrapcheck // The target is a constant.
+	}
+	r.RemoteAddr = netip.AddrPortFrom(p.IP, 1).String()
+	if _, header := s.addresses.Trusts(p.IP); p.ForwardedFor != "" && header != "" {
+		r.Header[header] = []string{p.ForwardedFor}
+	}
+	if p.Path == "" {
+		p.Path = "/m/"
+	}
+	r.URL.Path, r.RequestURI = p.Path, p.Path
+	client := s.addresses.Client(r)
+	a := &ratelimit.Attempt{
+		Place: placeOf(p.Path), Address: client, Identifier: s.addresses.Identifier(client), Method: r.Method, Path: p.Path,
+		Parts: &probeParts{shield: s, request: r},
+	}
+	a.Pattern = s.endpointOfManagement(r)
+	if a.Place == placeMocks {
+		a.Pattern = s.endpointOfMock(r)
+	}
+	v := s.guard.Peek(ctx, a)
+	verdict := mockbase.ShieldVerdict{Client: client.String(), Allowed: v.Allowed, DecidedBy: string(v.Layer)}
+	if d := &v.Decision; d.Policy != nil && !v.Hidden {
+		verdict.Policy, verdict.Remaining = d.Policy.Name, &d.Remaining
+	}
+	switch {
+	case verdict.DecidedBy == "" && verdict.Policy != "":
+		verdict.DecidedBy = string(ratelimit.LayerTiers)
+	case verdict.DecidedBy == "":
+		verdict.DecidedBy = "none"
+	case v.Layer == ratelimit.LayerBans:
+		verdict.Policy = v.Rule
+	}
+	return verdict, nil
+}
+
+// placeOf returns the plane that a path belongs to.
+func placeOf(path string) string {
+	if strings.HasPrefix(path, "/m/") {
+		return placeMocks
+	}
+	return placeManagement
+}
+
+// probeParts are the parts of a request that might come.
+type probeParts struct {
+	shield  *Shield
+	request *http.Request
+}
+
+// Part returns a part of a key.
+func (p *probeParts) Part(name string) (string, bool) { return p.shield.identity.Part(p.request, name) }
+
+// Header returns the first value of a header field.
+func (p *probeParts) Header(name string) string { return p.request.Header.Get(name) }
