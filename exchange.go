@@ -56,6 +56,8 @@ type Exchange struct {
 	// NearMisses say why no mock answered; only when AnsweredBy is AnsweredByUnmatched.
 	NearMisses []NearMiss
 	Hints      []string
+	// Warnings say what was odd about the exchange without keeping it from going on, such as values that a template missed.
+	Warnings []string
 	// Error says what failed, when something did.
 	Error string
 	// Redacted tells that values of secrets were masked before the exchange was kept (rule M-81).

@@ -33,7 +33,7 @@ var house = []struct {
 	{pkg: "ratelimit/guard", ours: []string{"ratelimit"}},
 	{pkg: "ratelimit/storetest", ours: []string{"ratelimit"}},
 	{
-		pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/fault", "engine/session", "engine/outbound", "engine/operator", "engine/proxy", "engine/sse", "engine/websocket"},
+		pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/fault", "engine/template", "engine/jsonvalue", "engine/session", "engine/outbound", "engine/operator", "engine/proxy"},
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
 	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator"}, others: []string{"github.com/theory/jsonpath", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
@@ -49,8 +49,6 @@ var house = []struct {
 	},
 	{pkg: "engine/session", ours: []string{""}},
 	{pkg: "engine/proxy", ours: []string{"", "engine/outbound"}},
-	{pkg: "engine/sse"},
-	{pkg: "engine/websocket", others: []string{"github.com/coder/websocket"}},
 	{pkg: "engine/outbound"},
 	{pkg: "engine/jsonvalue"},
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},

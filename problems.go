@@ -410,6 +410,10 @@ func warningProblems() []ProblemPage {
 			"Leave the body out, or choose another status.",
 		},
 		{
+			WarningEncoding, 0, "Not every client reads this header", "The value holds characters outside Latin-1. It goes out as UTF-8, which some clients read as something else.",
+			"Encode the value, or leave it if your clients are those that read UTF-8.",
+		},
+		{
 			WarningUnused, 0, "It has no effect", "The value is valid and changes nothing here.",
 			"Leave it out.",
 		},

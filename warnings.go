@@ -17,6 +17,8 @@ const (
 	WarningNoDefault Code = "no_default"
 	// WarningBodyDropped marks a body that HTTP does not allow beside the status (rule O2).
 	WarningBodyDropped Code = "body_dropped"
+	// WarningEncoding marks a header whose text is outside Latin-1 (rule O9).
+	WarningEncoding Code = "encoding"
 	// WarningUnused marks a value that has no effect here.
 	WarningUnused Code = "unused"
 )
@@ -34,6 +36,7 @@ func (m *Mock) Warnings(c *Config) []FieldError {
 		list = append(list, r.dropped(pointer)...)
 		list = append(list, m.replacedLength(r, pointer, c)...)
 		list = append(list, r.reserved(pointer)...)
+		list = append(list, r.beyondLatin1(pointer)...)
 		if !r.renders(c) {
 			list = append(list, r.unrendered(pointer)...)
 		}

@@ -37,6 +37,25 @@ func (r *Response) reserved(pointer string) []FieldError {
 	return list
 }
 
+// beyondLatin1 finds headers that not every client reads as they are meant (rule O9).
+func (r *Response) beyondLatin1(pointer string) []FieldError {
+	var list []FieldError
+	for _, h := range r.Headers {
+		if slices.ContainsFunc(h.Values, BeyondLatin1) {
+			list = append(list, FieldError{
+				Pointer: childPointer(pointer+"/headers", h.Name), Code: WarningEncoding,
+				Detail: "holds text outside Latin-1, and goes out as UTF-8: some clients read it as something else",
+			})
+		}
+	}
+	return list
+}
+
+// BeyondLatin1 tells whether a header value holds a character that HTTP has no byte for (rule O9).
+func BeyondLatin1(value string) bool {
+	return strings.ContainsFunc(value, func(r rune) bool { return r > '\u00ff' })
+}
+
 // lengthFault tells what becomes of a stated length, "" if it is sent or cannot be judged.
 func (m *Mock) lengthFault(r *Response, own string, c *Config) string {
 	if strings.Contains(own, "{{") {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/mockbase/mockbase/engine/template"
 )
 
 // What is still read of a body that is too large, so that its sender reads the answer (rule N8).
@@ -67,8 +69,11 @@ func (c *call) keeps(limit int64) int64 {
 	}
 }
 
-// readsBody tells whether a candidate looks at the body.
+// readsBody tells whether a candidate looks at the body, or the answer where there is none.
 func (c *call) readsBody() bool {
+	if c.program.settings.noMatch != nil && c.program.settings.noMatch.uses.Has(template.UsesBody) {
+		return true
+	}
 	for _, l := range c.candidates() {
 		if l.reads {
 			return true

@@ -19,23 +19,18 @@ const (
 	maxRedraws = 100
 )
 
-// rendering is a text that is worked out for each call.
-type rendering interface {
-	text(c *call) (string, *failure)
-}
-
 // delays is the time before the first byte: the parts add up (rule Q2).
 type delays struct {
 	// fixed is the sum of the parts that are always the same.
 	fixed time.Duration
 	drawn []*mockbase.Delay
 	// rendered are the texts of templated parts.
-	rendered []rendering
+	rendered []*script
 }
 
 // compileDelays joins a response's own delay and the project's, either of which may be nil: the own one replaces that of
 // the project, or is added to it.
-func compileDelays(own, byDefault *mockbase.Delay, compile func(text string) rendering) delays {
+func compileDelays(own, byDefault *mockbase.Delay, compile func(text string) *script) delays {
 	var d delays
 	switch {
 	case own == nil:
@@ -49,7 +44,7 @@ func compileDelays(own, byDefault *mockbase.Delay, compile func(text string) ren
 	return d
 }
 
-func (d *delays) add(part *mockbase.Delay, compile func(text string) rendering) {
+func (d *delays) add(part *mockbase.Delay, compile func(text string) *script) {
 	switch {
 	case part == nil:
 	case part.Kind == mockbase.DelayTemplate:

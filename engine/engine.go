@@ -99,6 +99,7 @@ type Engine struct {
 	nowhere *program
 	// files is the root of file bodies, nil without one.
 	files    *os.Root
+	scripts  scripts
 	programs atomic.Pointer[registry]
 	// examined is the program of the snapshot that Warnings saw last.
 	examined atomic.Pointer[program]

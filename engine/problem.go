@@ -23,6 +23,8 @@ type failure struct {
 	close bool
 	// own tells that a mock did answer, and its answer failed.
 	own bool
+	// template tells what of a template failed.
+	template *failedTemplate
 	// challenge is the WWW-Authenticate header of a 401.
 	challenge string
 }
@@ -86,6 +88,7 @@ type problem struct {
 	Instance string        `json:"instance"`
 	Code     mockbase.Code `json:"code"`
 	*diagnosis
+	*failedTemplate
 }
 
 func problemType(code mockbase.Code) string { return "/docs/problems/" + string(code) }
@@ -105,6 +108,7 @@ func (c *call) refuse(f *failure) {
 	}
 	c.reply(f.status, h, encodeProblem(&problem{
 		Type: problemType(f.code), Title: f.title, Status: f.status, Detail: f.detail, Instance: c.id(), Code: f.code,
+		failedTemplate: f.template,
 	}))
 	if f.close {
 		c.drain()

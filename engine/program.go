@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/session"
+	"github.com/mockbase/mockbase/engine/template"
 )
 
 // program is a project's snapshot, compiled. It is immutable.
@@ -23,6 +25,8 @@ type program struct {
 	// expressions are the mocks whose path is a regular expression (rule A5). They alone are asked one by one.
 	expressions leaf
 	methods     methodSet
+	// variables are those of the project, by name.
+	variables map[string]json.RawMessage
 	// leaves tells that some mock leaves the body unread (rule N9).
 	leaves bool
 	// layout is what sessions remember for the program, scenarios what it knows of theirs, in the same order.
@@ -54,7 +58,7 @@ type route struct {
 
 // compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
 func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error) {
-	p := &program{project: s.Project, snapshot: s}
+	p := &program{project: s.Project, snapshot: s, variables: variablesOf(&s.Project.Config)}
 	var known map[*mockbase.Mock]*route
 	if former != nil && sameConfig(&former.project.Config, &s.Project.Config) {
 		p.settings, known = former.settings, former.routes()
@@ -146,7 +150,19 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	}
 	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, faults)
+	r.readsBody = r.uses(template.UsesBody)
+	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
+	if r.readsBody && m.LeaveBody {
+		faults.Append(mockbase.FieldError{
+			Pointer: "#/readBody", Code: mockbase.FieldConflict, Detail: "cannot be false: a template or a condition reads the body",
+		})
+	}
 	return r
+}
+
+// uses tells whether a template of the mock reads some of these things.
+func (r *route) uses(what template.Uses) bool {
+	return slices.ContainsFunc(r.responses, func(one response) bool { return one.uses.Has(what) })
 }
 
 // precedence is a text that orders by priority, larger first, and then by specificity.

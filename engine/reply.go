@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/template"
 )
 
 // response is one compiled response of a mock. It is immutable.
@@ -15,6 +17,8 @@ type response struct {
 	source *mockbase.Response
 	delay  delays
 	reply  reply
+	// uses is what the templates of the response read.
+	uses template.Uses
 }
 
 // reply is how a response becomes bytes: fixed bytes, rendered ones, a script of events, an upstream's answer.
@@ -37,8 +41,11 @@ type workbench struct {
 	// decision is the value of the decision header, "" for none.
 	decision string
 	faults   *mockbase.Faults
-	// at is the pointer of the response under work.
-	at string
+	// at is the pointer of the response under work, renders tells that its texts are templates (rule P1).
+	at      string
+	renders bool
+	// uses is what the templates so far read.
+	uses template.Uses
 }
 
 // compileResponses compiles every response of a mock. Pointers are relative to the mock.
@@ -56,23 +63,35 @@ func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock, faults 
 
 func (w *workbench) compile(r *response, source *mockbase.Response) {
 	r.source, r.name = source, source.Name
-	r.delay = compileDelays(source.Delay, w.config.Defaults.Delay, func(string) rendering { return nil })
+	w.renders = source.Template != nil && *source.Template || source.Template == nil && w.config.Defaults.Template
+	r.delay = compileDelays(source.Delay, w.config.Defaults.Delay, func(text string) *script { return w.script(text, "/delay", "delay") })
 	r.reply = w.reply(source)
+	r.uses = w.uses
 }
 
 // reply finds the kind of a response.
 func (w *workbench) reply(source *mockbase.Response) reply {
 	d := w.draft(source)
+	if r := w.rendered(source, &d); r != nil {
+		w.needFiles(&d)
+		return r
+	}
 	if d.kind == mockbase.BodyFile {
-		if w.settings.files == nil {
-			w.faults.Append(mockbase.FieldError{
-				Pointer: w.at + "/file", Code: mockbase.FieldReference,
-				Detail: "this server has no files root: its operator names one with --files-root",
-			})
-		}
+		w.needFiles(&d)
 		return &filed{draft: d, settings: w.settings}
 	}
 	return d.compile(w.settings)
+}
+
+// needFiles refuses a file without a template where no file can be read (rule O17).
+func (w *workbench) needFiles(d *draft) {
+	templated := w.renders && bytes.Contains(d.body, []byte("{{"))
+	if d.kind == mockbase.BodyFile && w.settings.files == nil && !templated {
+		w.faults.Append(mockbase.FieldError{
+			Pointer: w.at + "/file", Code: mockbase.FieldReference,
+			Detail: "this server has no files root: its operator names one with --files-root",
+		})
+	}
 }
 
 // draft takes over what the author says.

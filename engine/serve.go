@@ -6,6 +6,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/session"
+	"github.com/mockbase/mockbase/engine/template"
 )
 
 // ServeHTTP answers a request whose target lies below the base path, and OPTIONS *. It reads the raw target of the
@@ -50,6 +51,8 @@ type call struct {
 	// allowed is the value that allows the request's origin, nil if it is not.
 	allowed []string
 	outcome outcome
+	// rendering is what the templates of the answer share, nil until one is rendered.
+	rendering *template.Scope
 	// sessionName is what the request says of its session, in the header, the path, or both; a clash is two names.
 	sessionName                                  string
 	sessionInPath, sessionInHeader, sessionClash bool

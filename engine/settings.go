@@ -21,8 +21,9 @@ type settings struct {
 	// sandbox tells that pages are sandboxed in browsers (rule Y10).
 	sandbox bool
 	// files is what file bodies are read from; nil is none (rule O17). seed is the project's, "" for none.
-	files *os.Root
-	seed  string
+	files   *os.Root
+	scripts *scripts
+	seed    string
 	// noMatch replaces the answer to what no mock answers; nil keeps it (rule M1).
 	noMatch *response
 	// noMatchStatus is false when the author left the status to the case.
@@ -41,6 +42,7 @@ func (e *Engine) compileSettings(c *mockbase.Config, faults *mockbase.Faults) (*
 		ignorePreferred: given.IgnoreControlHeaders,
 		maxBody:         e.options.MaxBody,
 		files:           e.files,
+		scripts:         &e.scripts,
 		seed:            seedOf(given.Seed),
 		sandbox:         e.options.SharedOrigin && e.options.Sandbox != SandboxOff,
 	}

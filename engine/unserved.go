@@ -14,7 +14,6 @@ import (
 // that is accepted is ignored.
 func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	u := refusals{}
-	u.refuseIf(len(c.Variables) > 0, "#/variables")
 	u.refuseIf(len(c.RateLimits) > 0, "#/rateLimits")
 	for i := range c.Scenarios {
 		_, err := compileKey(c.Scenarios[i].Keys)
@@ -22,8 +21,6 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	}
 	u.refuseIf(len(c.Collections) > 0, "#/collections")
 	u.refuseIf(len(c.Documents) > 0, "#/documents")
-	u.refuseIf(c.Defaults.Template, "#/defaults/template")
-	u.delay(c.Defaults.Delay, "#/defaults/delay")
 	u.refuseIf(limits(c.Defaults.RateLimit), "#/defaults/rateLimit")
 	u.settings(&c.Settings)
 	// What else is wrong with the settings is listed below, each with its place.
@@ -90,26 +87,13 @@ func (u *refusals) refuseIf(there bool, pointer string) { //nolint:revive // a t
 
 func (u *refusals) settings(s *mockbase.Settings) {
 	u.refuseIf(s.Fallback != nil, "#/settings/fallback")
-	if s.NoMatch == nil {
-		return
-	}
-	u.refuseIf(s.NoMatch.StatusTemplate != "", "#/settings/noMatch/status")
-	u.refuseIf(s.NoMatch.Template != nil && *s.NoMatch.Template, "#/settings/noMatch/template")
 }
 
 func (u *refusals) response(r *mockbase.Response, at string) {
-	u.refuseIf(r.StatusTemplate != "", at+"/status")
-	u.refuseIf(r.Template != nil && *r.Template, at+"/template")
-	u.delay(r.Delay, at+"/delay")
 	u.refuseIf(r.Proxy != nil, at+"/proxy")
 	u.refuseIf(r.SSE != nil, at+"/sse")
 	u.refuseIf(r.WebSocket != nil, at+"/webSocket")
 	u.refuseIf(len(r.Webhooks) > 0, at+"/webhooks")
-}
-
-// delay refuses a templated delay.
-func (u *refusals) delay(d *mockbase.Delay, at string) {
-	u.refuseIf(d != nil && d.Kind == mockbase.DelayTemplate, at)
 }
 
 // placed returns the faults with pointers that exist in the document: where the author wrote a list of one match, the

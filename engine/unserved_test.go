@@ -32,7 +32,7 @@ func fileFields() map[string]fieldCase {
 	return map[string]fieldCase{
 		"version":     {definition: "version: 1\n" + oneMock},
 		"project":     {definition: "project: shop\n" + oneMock},
-		"variables":   refused("#/variables", "variables: { a: 1 }\n"+oneMock),
+		"variables":   served("template/P1-default-renders-everything"),
 		"settings":    served("path/B11-case-ignored-on-request"),
 		"defaults":    served("answer/O10-null-removes-a-default-header"),
 		"rateLimits":  refused("#/rateLimits", "rateLimits: { a: { limit: 1, window: 1s } }\n"+oneMock),
@@ -78,14 +78,14 @@ func noMatchFields() map[string]fieldCase {
 		"json":     served("miss/M1-own-answer-without-a-status"),
 		"text":     served("miss/M1-the-project-s-own-answer"),
 		"base64":   served("miss/M1-own-answer-in-bytes"),
-		"template": refused("#/settings/noMatch/template", "settings: { noMatch: { text: x, template: true } }\n"+oneMock),
+		"template": served("template/no-match-may-be-rendered"),
 		"delay":    served("answer/Q2-no-match-may-wait"),
 	}
 }
 
 func defaultsFields() map[string]fieldCase {
 	return map[string]fieldCase{
-		"template":  refused("#/defaults/template", "defaults: { template: true }\n"+oneMock),
+		"template":  served("template/P1-default-renders-everything"),
 		"headers":   served("answer/O10-null-removes-a-default-header"),
 		"delay":     served("answer/Q2-delay-replaces-or-adds-to-the-default"),
 		"rateLimit": refused("#/defaults/rateLimit", "defaults: { rateLimit: 5/10s }\n"+oneMock),
@@ -156,7 +156,7 @@ func responseFields() map[string]fieldCase {
 		"text":        served("answer/O5-types-date-and-server"),
 		"base64":      served("answer/O19-known-length-is-announced"),
 		"file":        served("answer/O17-files-below-the-root"),
-		"template":    one("template", "text: a, template: true"),
+		"template":    served("template/P1-default-renders-everything"),
 		"delay":       served("answer/Q2-delay-replaces-or-adds-to-the-default"),
 		"stream":      served("stream/Q6-chunks-over-time"),
 		"encode":      served("answer/O15-own-coding-and-encode"),

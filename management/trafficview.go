@@ -26,6 +26,7 @@ type exchangeSummary struct {
 	Delay         *delayView          `json:"delay,omitempty"`
 	Fault         string              `json:"fault,omitempty"`
 	ClientAborted bool                `json:"clientAborted"`
+	Warnings      []string            `json:"warnings,omitempty"`
 	Error         string              `json:"error,omitempty"`
 	Redacted      bool                `json:"redacted"`
 }
@@ -109,7 +110,7 @@ func summarize(x *mockbase.Exchange) exchangeSummary {
 	v := exchangeSummary{
 		ID: x.ID, At: timeText(x.At), Request: summarizeRequest(&x.Request), Response: summarizeResponse(&x.Response),
 		AnsweredBy: x.AnsweredBy, Policy: x.Policy, Client: clientView{UserAgent: x.Client.UserAgent},
-		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Fault: x.Fault, Error: x.Error, Redacted: x.Redacted,
+		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Fault: x.Fault, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted,
 	}
 	if x.Client.IP.IsValid() {
 		v.Client.IP = x.Client.IP.String()

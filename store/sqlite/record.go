@@ -29,6 +29,7 @@ type exchangeRecord struct {
 	Fault         string              `json:"fault,omitempty"`
 	NearMisses    []mockbase.NearMiss `json:"nearMisses,omitempty"`
 	Hints         []string            `json:"hints,omitempty"`
+	Warnings      []string            `json:"warnings,omitempty"`
 	Error         string              `json:"error,omitempty"`
 	Redacted      bool                `json:"redacted,omitempty"`
 }
@@ -80,7 +81,7 @@ func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
 	r := exchangeRecord{
 		ID: x.ID, ProjectID: x.ProjectID, At: x.At, AnsweredBy: x.AnsweredBy, Policy: x.Policy, Duration: x.Duration,
 		DelayPlanned: x.DelayPlanned, DelaySlept: x.DelaySlept, ClientAborted: x.ClientAborted, Fault: x.Fault, NearMisses: x.NearMisses,
-		Hints: x.Hints, Error: x.Error, Redacted: x.Redacted,
+		Hints: x.Hints, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted,
 		Request: requestRecord(x.Request), Response: responseRecord(x.Response), Mock: mockRecord(x.Mock), Client: clientRecord(x.Client),
 	}
 	for _, l := range x.Limits {
@@ -97,7 +98,7 @@ func decodeExchange(record []byte) (*mockbase.Exchange, error) {
 	x := &mockbase.Exchange{
 		ID: r.ID, ProjectID: r.ProjectID, At: r.At.UTC(), AnsweredBy: r.AnsweredBy, Policy: r.Policy, Duration: r.Duration,
 		DelayPlanned: r.DelayPlanned, DelaySlept: r.DelaySlept, ClientAborted: r.ClientAborted, Fault: r.Fault, NearMisses: r.NearMisses,
-		Hints: r.Hints, Error: r.Error, Redacted: r.Redacted,
+		Hints: r.Hints, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted,
 		Request: mockbase.RecordedRequest(r.Request), Response: mockbase.RecordedResponse(r.Response), Mock: mockbase.MockRef(r.Mock),
 		Client: mockbase.Client(r.Client),
 	}

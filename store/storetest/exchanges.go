@@ -88,7 +88,7 @@ func exchange(slug string, n int) *mockbase.Exchange {
 			Policy: "engine", Kind: "shield", Key: "192.0.2.1", Allowed: true, WouldLimit: true, Remaining: 119, RetryAfter: time.Second,
 		}},
 		Client:   mockbase.Client{IP: netip.MustParseAddr("2001:db8::1"), UserAgent: "curl/8"},
-		Duration: time.Millisecond, DelayPlanned: 2 * time.Second, DelaySlept: 3 * time.Second, ClientAborted: true, Fault: "truncate",
+		Duration: time.Millisecond, DelayPlanned: 2 * time.Second, DelaySlept: 3 * time.Second, ClientAborted: true, Fault: "truncate", Warnings: []string{"a is missing"},
 		NearMisses: []mockbase.NearMiss{{
 			Mock: "a", Distance: 0.25, Passed: []string{"method"},
 			Failed: []mockbase.MissedPart{{Part: "path", Name: "id", Operator: "equals", Expected: "/b", Actual: "/a"}},
