@@ -98,6 +98,18 @@ func (c *call) claim(name string) (string, bool) {
 	return text, true
 }
 
+// none is the value of a request that has none of the parts.
+func (k *key) none() string {
+	switch len(k.parts) {
+	case 0:
+		return ""
+	case 1:
+		return keyMissing
+	default:
+		return strings.TrimSuffix(strings.Repeat(strconv.Quote(keyMissing)+", ", len(k.parts)), ", ")
+	}
+}
+
 // of is the value of a request for the mock that is asked. A value of several parts shows each in quotes.
 func (k *key) of(c *call) string {
 	if len(k.parts) == 0 {

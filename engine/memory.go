@@ -17,6 +17,8 @@ const (
 // scenarioRules are what the engine knows of a scenario beside the session's memory of it.
 type scenarioRules struct {
 	key key
+	// keys are the key's texts.
+	keys []string
 	// states are all that are named somewhere, the initial one first.
 	states []string
 	mocks  []string
@@ -61,6 +63,7 @@ func (p *program) addScenario(e *Engine, former *program, name string) error {
 	for i := range p.project.Config.Scenarios {
 		if own := &p.project.Config.Scenarios[i]; own.Name == name {
 			shape.Initial, shape.MaxInstances = own.Initial, own.MaxInstances
+			rules.keys = own.Keys
 			var err error
 			if rules.key, err = compileKey(own.Keys); err != nil {
 				return err
