@@ -81,6 +81,8 @@ const (
 // Path is a compiled JSONPath (RFC 9535). It is immutable and safe for concurrent use.
 type Path struct {
 	query *spec.PathQuery
+	// ranking is for long numbers; nil if there is none.
+	ranking *ranking
 	// filters tells that there is a filter at all; heavy, that one selects many nodes for each that it tests; descends, that
 	// it does so at any depth; rooted, that it starts at the root.
 	filters, heavy, descends, rooted bool
@@ -91,11 +93,16 @@ func ParsePath(text string) (*Path, error) {
 	if len(text) > maxPathLength {
 		return nil, fmt.Errorf("the JSONPath has %d bytes, at most %d are allowed", len(text), maxPathLength)
 	}
-	parsed, err := jsonpath.Parse(text)
-	if err != nil {
+	p := &Path{ranking: rank(text)}
+	switch parsed, err := jsonpath.Parse(text); {
+	case err == nil:
+		p.query = parsed.Query()
+	case p.ranking != nil && p.ranking.needed:
+		// The library knows no numbers of that size.
+		p.query = p.ranking.query
+	default:
 		return nil, pathError(text, err)
 	}
-	p := &Path{query: parsed.Query()}
 	return p, p.bound(text)
 }
 
@@ -164,6 +171,11 @@ type surveyor struct {
 
 func (s *surveyor) inner() bool { return len(s.filters) > 0 }
 
+// within tells what the innermost bracket is.
+func (s *surveyor) within(bracket byte) bool {
+	return len(s.open) > 0 && s.open[len(s.open)-1] == bracket
+}
+
 func (s *surveyor) note(c byte) {
 	switch c {
 	case '[', '(':
@@ -181,7 +193,7 @@ func (s *surveyor) note(c byte) {
 		s.many()
 	case ',':
 		// Between parentheses it separates arguments.
-		if s.open[len(s.open)-1] == '[' {
+		if s.within('[') {
 			s.many()
 		}
 	case '$':

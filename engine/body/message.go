@@ -16,7 +16,7 @@ type Message struct {
 	header  http.Header
 	decoded view[[]byte]
 	parsed  view[*jsonvalue.Value]
-	tree    view[any]
+	tree    view[filterable]
 }
 
 // view is one reading of a body, made at most once.

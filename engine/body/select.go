@@ -3,7 +3,6 @@ package body
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/theory/jsonpath/spec"
 
@@ -39,26 +38,45 @@ func (p *Path) Select(m *Message) ([]*jsonvalue.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
-	root := node{value: value}
-	if p.filters {
-		root.plain, _ = m.tree.get(func() (any, error) { return plain(value), nil })
+	if !p.filters {
+		return p.selectFrom(p.query, node{value: value})
 	}
-	return p.selectFrom(root)
+	// Most documents have no long numbers, and filters of all expressions take the same form of them.
+	tree, _ := m.tree.get(func() (filterable, error) { return newFilterable(value), nil })
+	return p.filter(value, tree)
 }
 
 // SelectValue is [Path.Select] for a value.
 func (p *Path) SelectValue(v *jsonvalue.Value) ([]*jsonvalue.Value, error) {
-	root := node{value: v}
-	if p.filters {
-		root.plain = plain(v)
+	if !p.filters {
+		return p.selectFrom(p.query, node{value: v})
 	}
-	return p.selectFrom(root)
+	return p.filter(v, newFilterable(v))
 }
 
-func (p *Path) selectFrom(root node) ([]*jsonvalue.Value, error) {
+// filterable is a document in the form that filters take.
+type filterable struct {
+	plain any
+	// long tells that it has long numbers.
+	long bool
+}
+
+func newFilterable(v *jsonvalue.Value) filterable {
+	return filterable{plain: plain(v, nearest), long: long(v)}
+}
+
+// filter selects by the ranks of numbers where that is needed.
+func (p *Path) filter(v *jsonvalue.Value, tree filterable) ([]*jsonvalue.Value, error) {
+	if p.ranking != nil && (p.ranking.needed || tree.long) {
+		return p.selectFrom(p.ranking.query, node{value: v, plain: p.ranking.ranked(v)})
+	}
+	return p.selectFrom(p.query, node{value: v, plain: tree.plain})
+}
+
+func (p *Path) selectFrom(query *spec.PathQuery, root node) ([]*jsonvalue.Value, error) {
 	s := selection{path: p, root: root, steps: maxSteps}
 	nodes := []node{root}
-	for _, segment := range p.query.Segments() {
+	for _, segment := range query.Segments() {
 		if segment.IsDescendant() {
 			nodes = s.descend(nodes)
 		}
@@ -234,24 +252,21 @@ func weigh(v *jsonvalue.Value, most int) (nodes, height int) {
 	return nodes, below + 1
 }
 
-// plain makes the form that filters take. Filters compare numbers as the nearest binary fractions: the library knows no
-// other numbers.
-func plain(v *jsonvalue.Value) any {
+// plain makes the form that filters take, with number as what stands for a number.
+func plain(v *jsonvalue.Value, number func(text string) float64) any {
 	switch v.Kind() {
 	case jsonvalue.Number:
-		// Out of range it is infinite, which compares as it should with all that is in range.
-		f, _ := strconv.ParseFloat(v.Text(), 64)
-		return f
+		return number(v.Text())
 	case jsonvalue.Array:
 		list := make([]any, v.Len())
 		for i, item := range v.Items() {
-			list[i] = plain(item)
+			list[i] = plain(item, number)
 		}
 		return list
 	case jsonvalue.Object:
 		members := make(map[string]any, v.Len())
 		for name, value := range v.Members() {
-			members[name] = plain(value)
+			members[name] = plain(value, number)
 		}
 		return members
 	default:

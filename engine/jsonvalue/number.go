@@ -99,6 +99,9 @@ func (d *Decimal) Integer() bool {
 	return powerDifference(d, &least) >= 0
 }
 
+// Digits returns the number of significant digits.
+func (d *Decimal) Digits() int { return len(d.digits) }
+
 // Magnitude returns how many digits stand before the decimal point, a negative number for zeros after it; it is cut off
 // at a trillion either way. Whoever expands a number asks this first.
 func (d *Decimal) Magnitude() int64 {
