@@ -160,6 +160,9 @@ func plain(d *apd.Decimal) (number, error) {
 	if d.Form != apd.Finite || d.NumDigits()+int64(max(d.Exponent, -d.Exponent)) > 2*maxDigits {
 		return "", failuref("the result has more than %d digits", 2*maxDigits)
 	}
+	if d.IsZero() {
+		d.Negative = false
+	}
 	return number(d.Text('f')), nil
 }
 

@@ -345,31 +345,6 @@ func TestP15_lists_and_objects_print_as_JSON(t *testing.T) {
 	})
 }
 
-func TestP16_a_library_compiles_the_same_source_once(t *testing.T) {
-	t.Parallel()
-	var l template.Library
-	one, err := l.Compile(`{{ path.id }}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Compile(`{{ nope }}`); err == nil {
-		t.Error("a broken template compiled")
-	}
-	two, err := l.Compile(`{{ path.id }}`)
-	if err != nil || one != two {
-		t.Errorf("compiled again: %v", err)
-	}
-	doc, err := l.CompileJSON(json.RawMessage(`["{{ path.id }}"]`))
-	again, _ := l.CompileJSON(json.RawMessage(`["{{ path.id }}"]`))
-	if err != nil || doc != again {
-		t.Errorf("compiled again: %v", err)
-	}
-	large, err := l.Compile(strings.Repeat("x", 100_000) + "{{ path.id }}")
-	if err != nil || large == nil {
-		t.Error(err)
-	}
-}
-
 func TestAA19_many_executions_at_once_do_not_disturb_each_other(t *testing.T) {
 	t.Parallel()
 	text, err := template.Compile(`{{ define "d" }}{{ . }}{{ end }}{{ range $i, $x := body.a }}{{ $i }}{{ $x | upper }}{{ regexFind path.id $x }}{{ end }}{{ template "d" path.id }}{{ uuid }}{{ jsonPath "$..a" }}{{ now | date "15" "Asia/Tokyo" }}`)
