@@ -77,7 +77,7 @@ func (o Outage) Run(tb testing.TB, away time.Duration) OutageReport {
 	}
 	tb.Cleanup(closeShield)
 	watch := &stopwatch{shield: guard}
-	e, err := newEngine(engine.Options{Shield: watch}, 1)
+	e, err := newEngine(engine.Options{Shield: watch}, [][]byte{mockDocument(0)})
 	if err != nil {
 		tb.Fatalf("make engine: %v", err)
 	}
@@ -142,15 +142,18 @@ type mark struct {
 var _ engine.Shield = (*stopwatch)(nil)
 
 // Admit asks the shield and notes the time that it takes.
-func (s *stopwatch) Admit(w http.ResponseWriter, r *http.Request) (ratelimit.Decision, bool) {
+func (s *stopwatch) Admit(w http.ResponseWriter, r *http.Request) (engine.Admission, bool) {
 	began := time.Now()
-	decision, ok := s.shield.Admit(w, r)
-	m := mark{at: began, took: time.Since(began), degraded: decision.Degraded != ratelimit.None}
+	admission, ok := s.shield.Admit(w, r)
+	m := mark{at: began, took: time.Since(began), degraded: admission.Decision.Degraded != ratelimit.None}
 	s.mu.Lock()
 	s.marks = append(s.marks, m)
 	s.mu.Unlock()
-	return decision, ok
+	return admission, ok
 }
+
+// Done implements engine.Shield.
+func (s *stopwatch) Done(a engine.Admission, status int) { s.shield.Done(a, status) }
 
 // healed is when the first decision that Redis made after its return had been asked for; the zero time is never.
 func (s *stopwatch) healed(back time.Time) time.Time {

@@ -30,6 +30,8 @@ type Spec struct {
 	// Mocks is the number of mocks in the project; Journal records, with the default bounds.
 	Mocks   int  `json:"mocks"`
 	Journal bool `json:"journal"`
+	// Templated lets one mock answer every path that the mocks have, with a part of the path in its body.
+	Templated bool `json:"templated,omitempty"`
 	// Shield is where the shield counts: "" for none, "memory", or the URL of a Redis.
 	Shield string `json:"shield"`
 	// Budget is the time that a check in Redis may take; 0 is the product's default.
@@ -66,33 +68,40 @@ func (s Spec) Handler() (http.Handler, func(), error) {
 	if s.Journal {
 		options.Journal = journal.New(journal.Options{})
 	}
-	e, err := newEngine(options, s.Mocks)
+	documents := make([][]byte, s.Mocks)
+	for i := range documents {
+		documents[i] = mockDocument(i)
+	}
+	if s.Templated {
+		documents = [][]byte{templatedMock()}
+	}
+	e, err := newEngine(options, documents)
 	return e, closeShield, err
 }
 
-func newEngine(o engine.Options, mocks int) (*engine.Engine, error) {
+func newEngine(o engine.Options, documents [][]byte) (*engine.Engine, error) {
 	e, err := engine.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("make engine: %w", err)
 	}
-	snapshot, err := newSnapshot(mocks)
+	snapshot, err := newSnapshot(documents)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.Publish(snapshot); err != nil {
-		return nil, fmt.Errorf("publish %d mocks: %w", mocks, err)
+		return nil, fmt.Errorf("publish %d mocks: %w", len(documents), err)
 	}
 	return e, nil
 }
 
-func newSnapshot(mocks int) (*mockbase.Snapshot, error) {
+func newSnapshot(documents [][]byte) (*mockbase.Snapshot, error) {
 	now := time.Now()
 	project := &mockbase.Project{
 		ID: mockbase.NewID(mockbase.PrefixProject, now), Slug: projectSlug, Access: mockbase.AccessPublic, Version: 1, Revision: 1,
 	}
 	snapshot := &mockbase.Snapshot{Project: project}
-	for i := range mocks {
-		m, err := mockbase.DecodeMock(mockDocument(i), mockbase.FormatJSON)
+	for i, document := range documents {
+		m, err := mockbase.DecodeMock(document, mockbase.FormatJSON)
 		if err != nil {
 			return nil, fmt.Errorf("decode mock %d: %w", i, err)
 		}
@@ -107,16 +116,29 @@ func mockPath(i int) string { return fmt.Sprintf("/v1/things-%05d/details", i) }
 
 // mockDocument is the i-th mock: a JSON body of bodySize bytes.
 func mockDocument(i int) []byte {
-	body := make([]byte, 0, bodySize)
-	body = append(body, `{"text":"`...)
-	for len(body) < bodySize-2 {
+	return document(fmt.Sprintf("thing-%05d", i), mockPath(i), map[string]any{"json": json.RawMessage(filled(`{"text":"`, bodySize))})
+}
+
+// templatedMock answers with about as many bytes, and with the parameter of its path among them.
+func templatedMock() []byte {
+	body := filled(`{"thing":"{{ path.thing }}","text":"`, bodySize)
+	return document("templated", "/v1/{thing}/details", map[string]any{"json": json.RawMessage(body), "template": true})
+}
+
+// filled is a JSON document of a size that begins as given, inside its last text.
+func filled(begin string, size int) []byte {
+	body := append(make([]byte, 0, size), begin...)
+	for len(body) < size-2 {
 		body = append(body, 'x')
 	}
-	body = append(body, `"}`...)
+	return append(body, `"}`...)
+}
+
+func document(name, path string, response map[string]any) []byte {
 	document, err := json.Marshal(map[string]any{
-		"name":     fmt.Sprintf("thing-%05d", i),
-		"request":  map[string]any{"method": "GET", "path": mockPath(i)},
-		"response": map[string]any{"json": json.RawMessage(body)},
+		"name":     name,
+		"request":  map[string]any{"method": "GET", "path": path},
+		"response": response,
 	})
 	if err != nil {
 		panic(err) // Maps of text cannot fail to encode.

@@ -20,6 +20,7 @@ type measure struct {
 func measures() []measure {
 	return []measure{
 		{"static", "One static mock, shield off, against a bare handler that writes the same bytes", static},
+		{"templated", "One templated answer with a path parameter, against a bare handler that writes the same bytes", templated},
 		{"many", "Many mocks, called in turn, journal on", many},
 		{"shield", "The shield with its counters in memory", shield},
 		{"redis", "The shield with its counters in Redis", redisShield},
@@ -67,6 +68,19 @@ func static(ctx context.Context, s settings, t *table) error {
 	t.throughputs(scores)
 	t.ratio("journal on", on, floor, 0.80)
 	t.ratio("journal off", off, floor, 0.92)
+	return nil
+}
+
+func templated(ctx context.Context, s settings, t *table) error {
+	specs := []bench.Spec{{Mocks: 1, Templated: true, Journal: true}, {Mocks: 1, Templated: true}}
+	scores, err := contest(ctx, s, specs, []string{"journal-on", "journal-off"})
+	if err != nil {
+		return err
+	}
+	on, off, floor := scores[0], scores[1], scores[2]
+	t.throughputs(scores)
+	t.ratio("journal on", on, floor, 0.70)
+	t.ratio("journal off", off, floor, 0.70)
 	return nil
 }
 
