@@ -73,12 +73,8 @@ func literals(text string) (spans []span, counts bool) {
 		case c == '\'' || c == '"':
 			i = closing(text, i)
 		case s.inner() && s.compares(before) && numeric(c):
-			found := span{i, i + 1}
-			for found.to < len(text) && (numeric(text[found.to]) || strings.IndexByte(".eE+", text[found.to]) >= 0) {
-				found.to++
-			}
-			spans = append(spans, found)
-			i = found.to - 1
+			spans = append(spans, numberAt(text, i))
+			i = spans[len(spans)-1].to - 1
 		default:
 			counts = counts || c == '(' && countingCall(text[:i])
 			s.note(c)
@@ -88,6 +84,15 @@ func literals(text string) (spans []span, counts bool) {
 		}
 	}
 	return spans, counts
+}
+
+// numberAt returns the number that begins at i.
+func numberAt(text string, i int) span {
+	found := span{i, i + 1}
+	for found.to < len(text) && (numeric(text[found.to]) || strings.IndexByte(".eE+", text[found.to]) >= 0) {
+		found.to++
+	}
+	return found
 }
 
 // numeric tells whether a character can begin a number.
