@@ -84,8 +84,8 @@ type Path struct {
 	// ranking is for long numbers; nil if there is none.
 	ranking *ranking
 	// filters tells that there is a filter at all; heavy, that one selects many nodes for each that it tests; descends, that
-	// it does so at any depth; rooted, that it starts at the root.
-	filters, heavy, descends, rooted bool
+	// it does so at any depth; rooted, that it starts at the root; patterns, that it tests a text with one.
+	filters, heavy, descends, rooted, patterns bool
 }
 
 // ParsePath compiles an expression. The error has the column of what is wrong, counted in characters from 1.
@@ -122,6 +122,7 @@ func pathError(text string, err error) error {
 func (p *Path) bound(text string) error {
 	c := census(text)
 	p.filters, p.descends, p.rooted = c.filters > 0, c.innerDescents > 0, c.rooted
+	p.patterns = strings.Contains(text, "match(") || strings.Contains(text, "search(")
 	p.heavy = p.descends || c.innerMany > 0 || c.filterDepth > 1
 	switch {
 	case c.descents > maxDescents:

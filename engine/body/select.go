@@ -9,8 +9,12 @@ import (
 	"github.com/mockbase/mockbase/engine/jsonvalue"
 )
 
-// maxSteps bounds the nodes that one selection looks at.
-const maxSteps = 1_000_000
+const (
+	// maxSteps bounds the nodes that one selection looks at.
+	maxSteps = 1_000_000
+	// patternCost is how many nodes a pattern counts for.
+	patternCost = 10
+)
 
 // errTooMuch tells that a selection was given up.
 var errTooMuch = errors.New("too large: the JSONPath would look at more nodes than allowed")
@@ -207,10 +211,15 @@ func (s *selection) slice(to []node, n node, slice spec.SliceSelector) []node {
 
 // cost is how many nodes a filter may look at to test one.
 func (s *selection) cost(n node) int {
-	if !s.path.heavy {
-		return 1
+	cost := 1
+	if s.path.patterns {
+		// The library compiles the pattern each time.
+		cost = patternCost
 	}
-	cost := 1 + s.weight(n.value)
+	if !s.path.heavy {
+		return cost
+	}
+	cost += s.weight(n.value)
 	if s.path.rooted {
 		if s.rootWeight == 0 {
 			s.rootWeight = s.weight(s.root.value)

@@ -150,7 +150,7 @@ func TestG9_a_comparison_of_lists_in_lists_ends(t *testing.T) {
 	if d == nil || d.Actual != "too large" {
 		t.Errorf("got %+v", d)
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("that took %v", took)
 	}
 }
