@@ -12,6 +12,8 @@ const (
 	maxCached = 64
 	// maxPattern bounds a regular expression or JSONPath in bytes.
 	maxPattern = 1000
+	// maxInstructions bounds the program of a regular expression: a{1000} is short to write.
+	maxInstructions = 5000
 	// maxMatching bounds the bytes of a text times the instructions of a pattern.
 	maxMatching = 20_000_000
 )
@@ -73,6 +75,9 @@ func compilePattern(text string) (*pattern, error) {
 	machine, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return nil, failuref("the pattern does not compile: %s", err)
+	}
+	if len(machine.Inst) > maxInstructions {
+		return nil, failuref("the pattern is too large: it has %d instructions, at most %d are allowed", len(machine.Inst), maxInstructions)
 	}
 	expression, err := regexp.Compile(text)
 	if err != nil {

@@ -194,6 +194,7 @@ func TestP9_hostile_renderings_end_within_their_bounds(t *testing.T) {
 		{"a large structure, again and again", `{{ $x := list (randomString 1000000) }}{{ $y := list $x $x $x $x $x }}{{ range until 10000 }}{{ $z := hmacSha256 "k" $y }}{{ end }}`, "", "too much"},
 		{"a structure too large for a text", `{{ $x := list 1 }}{{ range until 40 }}{{ $x = list $x $x }}{{ end }}{{ sha256 $x }}`, "", "too large"},
 		{"a pattern on a long text", `{{ randomString 1000000 | regexFind "(x+x+)+(y+y+)+(z+z+)+q" }}`, "", "too long for this pattern"},
+		{"a pattern of the request that unfolds", `{{ $p := "a{1000}" }}{{ range until 6 }}{{ $p = print $p $p }}{{ end }}{{ regexFind $p "a" }}`, "", "too large"},
 		{"a long pattern of the request", `{{ regexFind (randomString 2000) "a" }}`, "", "longer than 1000"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

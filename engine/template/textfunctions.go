@@ -88,6 +88,10 @@ func offsetOf(text string, character int64) int {
 	return offset
 }
 
+// compiling is what an instruction of a pattern costs before any text is matched, in bytes of text: a pattern of the request
+// may be a new one each time.
+const compiling = 16
+
 // regexFind gives the first match. RE2 takes time with the product of text and pattern, so that is bounded.
 func regexFind(r *run, arguments []any) (any, error) {
 	compiled, err := r.cache.pattern(textOf(arguments[0]))
@@ -98,7 +102,7 @@ func regexFind(r *run, arguments []any) (any, error) {
 	if len(text)*compiled.instructions > maxMatching {
 		return nil, failuref("the text of %d bytes is too long for this pattern", len(text))
 	}
-	if err := r.operation(len(text) * compiled.instructions); err != nil {
+	if err := r.operation((len(text) + compiling) * compiled.instructions); err != nil {
 		return nil, err
 	}
 	at := compiled.expression.FindStringIndex(text)
