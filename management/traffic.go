@@ -32,7 +32,7 @@ const maxDuration = 24 * 60 * 60 * 1000
 func trafficFilter(p *params) mockbase.TrafficFilter {
 	f := mockbase.TrafficFilter{
 		Since: p.moment("since"), Until: p.moment("until"), Method: strings.ToUpper(p.text("method")), PathPrefix: p.text("path"),
-		Mock: p.text("mock"), Policy: p.text("policy"), ClientIP: p.text("client"), Text: p.text("q"),
+		Session: p.text("session"), Mock: p.text("mock"), Policy: p.text("policy"), ClientIP: p.text("client"), Text: p.text("q"),
 		MinDuration: time.Duration(p.number("minDurationMs", 0, maxDuration, 0)) * time.Millisecond,
 	}
 	f.StatusMin, f.StatusMax = p.status("status")
@@ -44,9 +44,6 @@ func trafficFilter(p *params) mockbase.TrafficFilter {
 				p.faults.Append(fault)
 			}
 		}
-	}
-	if session := p.text("session"); session != "" && session != "default" {
-		p.fault("session", mockbase.FieldNotServed, "sessions are not served yet: all traffic belongs to the session default")
 	}
 	return f
 }

@@ -23,9 +23,12 @@ func (w *world) record() []*mockbase.Exchange {
 	hit.Mock = mockbase.MockRef{ID: "mck_1", Name: "hello", Version: 2}
 	hit.Request.Header = http.Header{"X-B": {"1", "2"}, "X-A": {"z"}}
 	hit.Request.Body, hit.Request.BodySize = []byte{0xff, 0x00}, 2
+	hit.SessionAt, hit.Session = at, mockbase.SessionRef{ID: "ses_1", Name: "ci"}
+	hit.Seed, hit.Call, hit.Forced = "42", 3, true
 	hit.DelayPlanned, hit.DelaySlept, hit.Redacted = time.Second, 900*time.Millisecond, true
 	miss := exchange(w.shop.ID, at.Add(-2*time.Minute), mockbase.AnsweredByUnmatched)
 	miss.Request.Method, miss.Response.Status, miss.Request.Path = http.MethodPost, http.StatusNotFound, "/nope"
+	miss.Session = mockbase.SessionRef{ID: "ses_0", Name: "default"}
 	miss.NearMisses = []mockbase.NearMiss{{Mock: "hello", Distance: 0.25, Failed: []mockbase.MissedPart{{Part: "path", Operator: "equals", Expected: "/hello", Actual: "/nope"}}}}
 	miss.Hints = []string{"there is no mock for this path"}
 	refused := exchange(w.shop.ID, at.Add(-time.Minute), mockbase.AnsweredByShield)
@@ -68,7 +71,9 @@ func TestM175_traffic_is_listed_newest_first_and_filtered(t *testing.T) {
 		"?client=2001:db8::1":                   ids(2),
 		"?minDurationMs=500":                    ids(2),
 		"?q=hello%3Fa":                          ids(2, 1, 0),
-		"?session=default":                      ids(2, 1, 0),
+		"?session=default":                      ids(1),
+		"?session=ses_1":                        ids(0),
+		"?session=mine":                         ids(),
 		"?since=2026-03-01T11:58:00Z":           ids(2, 1),
 		"?until=2026-03-01T11:58:00Z":           ids(0),
 		"?since=2026-03-01T12:58:30%2B01:00":    ids(2),
@@ -114,7 +119,7 @@ func TestM175_wrong_parameters_are_named(t *testing.T) {
 	w := newWorld(t)
 	for query, field := range map[string]mockbase.Code{
 		"?since=yesterday": "pattern", "?status=abc": "pattern", "?status=99": "pattern", "?answeredBy=nobody": "enum", "?limit=0": "range",
-		"?limit=201": "range", "?limit=x": "range", "?session=mine": "not_served", "?minDurationMs=-1": "range", "?facets=perhaps": "enum",
+		"?limit=201": "range", "?limit=x": "range", "?minDurationMs=-1": "range", "?facets=perhaps": "enum",
 		"?answerdBy=mock": "unknown_key", "?method=GET&method=PUT": "duplicate_key",
 	} {
 		got := w.send(call{method: http.MethodGet, path: trafficPath + query, as: viewer}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
@@ -140,6 +145,7 @@ func TestM176_an_exchange_is_shown_whole(t *testing.T) {
 		"request":    `{"method":"GET","target":"/m/shop/hello?a=1","path":"/hello","query":"a=1","httpVersion":"HTTP/1.1","host":"localhost","bodySize":2,"headers":[["X-A","z"],["X-B","1"],["X-B","2"]],"body":"/wA=","bodyEncoding":"base64","truncated":false}`,
 		"response":   `{"status":200,"bodySize":2,"headers":[["Content-Type","text/plain"]],"body":"hi","bodyEncoding":"utf-8","truncated":false}`,
 		"answeredBy": `"mock"`, "mock": `{"id":"mck_1","name":"hello","version":2}`, "client": `{"ip":"192.0.2.1","userAgent":"test"}`,
+		"session": `"ci"`, "sessionId": `"ses_1"`, "seed": `"42"`, "call": `3`, "forced": `true`,
 		"durationMs": `1.5`, "delay": `{"planned":1000,"slept":900}`, "redacted": `true`, "limits": `[]`, "clientAborted": `false`,
 	} {
 		if got := memberText(t, hit.body, member); got != want {

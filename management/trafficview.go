@@ -16,6 +16,11 @@ import (
 type exchangeSummary struct {
 	ID            string              `json:"id"`
 	At            string              `json:"at"`
+	SessionAt     string              `json:"sessionAt,omitempty"`
+	Session       string              `json:"session,omitempty"`
+	SessionID     string              `json:"sessionId,omitempty"`
+	Seed          string              `json:"seed,omitempty"`
+	Call          int64               `json:"call,omitempty"`
 	Request       requestSummary      `json:"request"`
 	Response      responseSummary     `json:"response"`
 	AnsweredBy    mockbase.AnsweredBy `json:"answeredBy"`
@@ -25,6 +30,7 @@ type exchangeSummary struct {
 	DurationMs    float64             `json:"durationMs"`
 	Delay         *delayView          `json:"delay,omitempty"`
 	Fault         string              `json:"fault,omitempty"`
+	Forced        bool                `json:"forced"`
 	ClientAborted bool                `json:"clientAborted"`
 	Warnings      []string            `json:"warnings,omitempty"`
 	Error         string              `json:"error,omitempty"`
@@ -108,12 +114,16 @@ type limitView struct {
 
 func summarize(x *mockbase.Exchange) exchangeSummary {
 	v := exchangeSummary{
-		ID: x.ID, At: timeText(x.At), Request: summarizeRequest(&x.Request), Response: summarizeResponse(&x.Response),
+		ID: x.ID, At: timeText(x.At), Session: x.Session.Name, SessionID: x.Session.ID, Seed: x.Seed, Call: x.Call, Forced: x.Forced,
+		Request: summarizeRequest(&x.Request), Response: summarizeResponse(&x.Response),
 		AnsweredBy: x.AnsweredBy, Policy: x.Policy, Client: clientView{UserAgent: x.Client.UserAgent},
 		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Fault: x.Fault, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted,
 	}
 	if x.Client.IP.IsValid() {
 		v.Client.IP = x.Client.IP.String()
+	}
+	if !x.SessionAt.IsZero() {
+		v.SessionAt = timeText(x.SessionAt)
 	}
 	if x.Mock.ID != "" {
 		v.Mock = &mockRef{ID: x.Mock.ID, Name: x.Mock.Name, Version: x.Mock.Version}

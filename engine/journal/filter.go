@@ -45,6 +45,9 @@ func (f *filter) selectsRequest(x *mockbase.Exchange) bool {
 	if f.ClientIP != "" && (!f.client.IsValid() || x.Client.IP.Unmap() != f.client) {
 		return false
 	}
+	if f.Session != "" && x.Session.Name != f.Session && x.Session.ID != f.Session {
+		return false
+	}
 	return (f.Method == "" || strings.EqualFold(x.Request.Method, f.Method)) &&
 		strings.HasPrefix(x.Request.Path, f.PathPrefix)
 }

@@ -85,6 +85,7 @@ func TestM175_filters_select(t *testing.T) {
 		},
 		func(x *mockbase.Exchange) {
 			x.Duration, x.Request.Path, x.Request.Target = time.Second, "/orders/5", "/m/shop/orders/5?q=Ada"
+			x.Session = mockbase.SessionRef{ID: "ses_1", Name: "ci"}
 		},
 	} {
 		x := exchange(shop, n)
@@ -111,6 +112,9 @@ func TestM175_filters_select(t *testing.T) {
 		{"AA5 policy that decided", mockbase.TrafficFilter{Policy: "engine"}, "3"},
 		{"client", mockbase.TrafficFilter{ClientIP: "10.0.0.9"}, "2"},
 		{"client that is no address", mockbase.TrafficFilter{ClientIP: "example.test"}, ""},
+		{"AA11 session by name", mockbase.TrafficFilter{Session: "ci"}, "/orders/5"},
+		{"AA11 session by id", mockbase.TrafficFilter{Session: "ses_1"}, "/orders/5"},
+		{"session without traffic", mockbase.TrafficFilter{Session: "ses_2"}, ""},
 		{"duration", mockbase.TrafficFilter{MinDuration: time.Second}, "/orders/5"},
 		{"text in the target or the request's body", mockbase.TrafficFilter{Text: "Ada"}, "/orders/5 1"},
 		{"text in the answer's body", mockbase.TrafficFilter{Text: "no such"}, "2"},

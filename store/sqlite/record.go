@@ -15,6 +15,11 @@ type exchangeRecord struct {
 	ID            string              `json:"id"`
 	ProjectID     string              `json:"project"`
 	At            time.Time           `json:"at"`
+	SessionAt     time.Time           `json:"sessionAt,omitzero"`
+	Session       sessionRecord       `json:"session,omitzero"`
+	Seed          string              `json:"seed,omitempty"`
+	Call          int64               `json:"call,omitempty"`
+	Forced        bool                `json:"forced,omitempty"`
 	Request       requestRecord       `json:"request"`
 	Response      responseRecord      `json:"response"`
 	AnsweredBy    mockbase.AnsweredBy `json:"answeredBy"`
@@ -56,6 +61,11 @@ type responseRecord struct {
 	Truncated bool        `json:"truncated,omitempty"`
 }
 
+type sessionRecord struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
 type mockRecord struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
@@ -79,7 +89,8 @@ type clientRecord struct {
 
 func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
 	r := exchangeRecord{
-		ID: x.ID, ProjectID: x.ProjectID, At: x.At, AnsweredBy: x.AnsweredBy, Policy: x.Policy, Duration: x.Duration,
+		ID: x.ID, ProjectID: x.ProjectID, At: x.At, SessionAt: x.SessionAt, Session: sessionRecord(x.Session), Seed: x.Seed, Call: x.Call,
+		Forced: x.Forced, AnsweredBy: x.AnsweredBy, Policy: x.Policy, Duration: x.Duration,
 		DelayPlanned: x.DelayPlanned, DelaySlept: x.DelaySlept, ClientAborted: x.ClientAborted, Fault: x.Fault, NearMisses: x.NearMisses,
 		Hints: x.Hints, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted,
 		Request: requestRecord(x.Request), Response: responseRecord(x.Response), Mock: mockRecord(x.Mock), Client: clientRecord(x.Client),
@@ -96,7 +107,8 @@ func decodeExchange(record []byte) (*mockbase.Exchange, error) {
 		return nil, err
 	}
 	x := &mockbase.Exchange{
-		ID: r.ID, ProjectID: r.ProjectID, At: r.At.UTC(), AnsweredBy: r.AnsweredBy, Policy: r.Policy, Duration: r.Duration,
+		ID: r.ID, ProjectID: r.ProjectID, At: r.At.UTC(), SessionAt: r.SessionAt.UTC(), Session: mockbase.SessionRef(r.Session),
+		Seed: r.Seed, Call: r.Call, Forced: r.Forced, AnsweredBy: r.AnsweredBy, Policy: r.Policy, Duration: r.Duration,
 		DelayPlanned: r.DelayPlanned, DelaySlept: r.DelaySlept, ClientAborted: r.ClientAborted, Fault: r.Fault, NearMisses: r.NearMisses,
 		Hints: r.Hints, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted,
 		Request: mockbase.RecordedRequest(r.Request), Response: mockbase.RecordedResponse(r.Response), Mock: mockbase.MockRef(r.Mock),

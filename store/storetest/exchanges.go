@@ -83,6 +83,7 @@ func exchange(slug string, n int) *mockbase.Exchange {
 		Response: mockbase.RecordedResponse{
 			Name: "r1", Status: http.StatusTeapot, Header: http.Header{"Etag": {`"x"`}}, Body: []byte("tea"), BodySize: 3, Truncated: true,
 		},
+		SessionAt: noon().Add(time.Hour), Session: mockbase.SessionRef{ID: "ses_a", Name: "ci"}, Seed: "42", Call: 3, Forced: true,
 		AnsweredBy: mockbase.AnsweredByUnmatched, Policy: "engine", Mock: mockbase.MockRef{ID: "mck_a", Name: "a", Version: 3},
 		Limits: []mockbase.LimitOutcome{{
 			Policy: "engine", Kind: "shield", Key: "192.0.2.1", Allowed: true, WouldLimit: true, Remaining: 119, RetryAfter: time.Second,
