@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mockbase/mockbase/engine/body"
 	"github.com/mockbase/mockbase/engine/template"
 )
 
@@ -54,13 +55,32 @@ func (c *call) readBody() *failure {
 	if err != nil {
 		return c.brokenBody(err, limit)
 	}
+	return c.readMessage(limit)
+}
+
+// readMessage prepares the body for those that look at it. One that grows beyond its bounds when it is decoded, or has too
+// many parts, is refused (rules F3 and I9); one that cannot be decoded only fails what looks at it.
+func (c *call) readMessage(limit int64) *failure {
+	reads, parts := c.readsBody()
+	if !reads {
+		return nil
+	}
+	c.message = body.New(c.outcome.received, c.header).Limit(limit)
+	_, err := c.message.Decoded()
+	if err == nil && parts {
+		// What is no multipart body is a matter of the conditions.
+		_, err = c.message.Parts()
+	}
+	if errors.Is(err, body.ErrTooLarge) {
+		return bodyExpands(limit)
+	}
 	return nil
 }
 
 // keeps is how many bytes of a body are kept.
 func (c *call) keeps(limit int64) int64 {
-	switch {
-	case c.readsBody():
+	switch reads, _ := c.readsBody(); {
+	case reads:
 		return limit
 	case c.recording != nil:
 		return int64(c.engine.options.RecordCap)
@@ -69,17 +89,15 @@ func (c *call) keeps(limit int64) int64 {
 	}
 }
 
-// readsBody tells whether a candidate looks at the body, or the answer where there is none.
-func (c *call) readsBody() bool {
-	if c.program.settings.noMatch != nil && c.program.settings.noMatch.uses.Has(template.UsesBody) {
-		return true
-	}
+// readsBody tells whether a candidate, or the answer where there is none, looks at the body, and whether one looks at its
+// parts.
+func (c *call) readsBody() (reads, parts bool) {
+	noMatch := c.program.settings.noMatch
+	reads = noMatch != nil && noMatch.uses.Has(template.UsesBody)
 	for _, l := range c.candidates() {
-		if l.reads {
-			return true
-		}
+		reads, parts = reads || l.reads, parts || l.parts
 	}
-	return false
+	return reads, parts
 }
 
 // leavesBody tells whether there is a candidate for this path, and none reads the body.

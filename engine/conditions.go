@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/body"
 	"github.com/mockbase/mockbase/engine/operator"
 )
 
@@ -12,12 +14,14 @@ import (
 type conditions struct {
 	params, query, headers, cookies []condition
 	auth                            *authCondition
+	body                            *body.Matcher
 	states                          []string
 	call                            *operator.Clause[string]
 	anyOf, allOf                    []*conditions
 	not                             *conditions
-	// stated tells that there is a condition at all.
-	stated bool
+	// stated tells that there is a condition at all, readsBody that one is about the body, at any depth, and readsParts that
+	// one is about the parts or fields of a body.
+	stated, readsBody, readsParts bool
 }
 
 // compileConditions compiles what stands at a JSON pointer.
@@ -33,7 +37,7 @@ func compileConditions(c *mockbase.Condition, at string, faults *mockbase.Faults
 		allOf:   compileAllConditions(c.AllOf, pointerTo(at, "allOf"), faults),
 	}
 	if c.Body != nil {
-		faults.Append(notServed(pointerTo(at, "body"), "body"))
+		compiled.body = body.Compile(c.Body, pointerTo(at, "body"), faults)
 	}
 	if c.Call != nil {
 		call := operator.Number(c.Call, pointerTo(at, "call"), faults)
@@ -42,9 +46,23 @@ func compileConditions(c *mockbase.Condition, at string, faults *mockbase.Faults
 	if c.Not != nil {
 		compiled.not = compileConditions(c.Not, pointerTo(at, "not"), faults)
 	}
-	compiled.stated = compiled.named() || compiled.auth != nil || len(compiled.states) > 0 || compiled.call != nil ||
-		len(compiled.anyOf) > 0 || len(compiled.allOf) > 0 || compiled.not != nil
+	compiled.sumUp()
 	return compiled
+}
+
+// sumUp works out what the conditions are about.
+func (c *conditions) sumUp() {
+	nested := slices.Concat(c.anyOf, c.allOf)
+	if c.not != nil {
+		nested = append(nested, c.not)
+	}
+	c.stated = c.named() || c.auth != nil || c.body != nil || len(c.states) > 0 || c.call != nil || len(nested) > 0
+	c.readsBody = c.body != nil
+	c.readsParts = c.body != nil && c.body.ReadsParts()
+	for _, inner := range nested {
+		c.readsBody = c.readsBody || inner.readsBody
+		c.readsParts = c.readsParts || inner.readsParts
+	}
 }
 
 func compileAllConditions(list []mockbase.Condition, at string, faults *mockbase.Faults) []*conditions {
@@ -64,7 +82,7 @@ func (c *conditions) named() bool {
 
 // hold tells whether everything that is stated holds. What costs least is asked first.
 func (c *conditions) hold(q *inquiry) bool {
-	return !c.stated || c.holdNamed(q) && c.holdMoment(q) && c.holdNested(q)
+	return !c.stated || c.holdNamed(q) && c.holdMoment(q) && (c.body == nil || c.body.Holds(q.bodyMessage())) && c.holdNested(q)
 }
 
 func (c *conditions) holdNamed(q *inquiry) bool {

@@ -52,6 +52,7 @@ func (c *conditions) findings(q *inquiry) []finding {
 	if c.auth != nil {
 		found = append(found, c.auth.findings(q)...)
 	}
+	found = c.appendBody(found, q)
 	found = c.appendMoment(found, q)
 	for _, inner := range c.allOf {
 		found = append(found, inner.findings(q)...)
@@ -88,6 +89,18 @@ func clausesFinding(part, name string, list clauses, v texts) finding {
 		}
 		return operator, expected, actual
 	}}
+}
+
+func (c *conditions) appendBody(found []finding, q *inquiry) []finding {
+	if c.body == nil || q.passesBody {
+		return found
+	}
+	for _, f := range c.body.Findings(q.bodyMessage()) {
+		found = append(found, finding{part: partBody, name: f.Name, holds: f.Holds, describe: func() (string, string, string) {
+			return f.Operator, f.Expected, f.Actual
+		}})
+	}
+	return found
 }
 
 func (c *conditions) appendMoment(found []finding, q *inquiry) []finding {

@@ -26,6 +26,7 @@ func (c *call) hints(near []likeness) []string {
 		hints = append(hints, "the path differs only in letter case from that of "+describeMock(l))
 	}
 	hints = append(hints, c.nameHints(near)...)
+	hints = append(hints, c.bodyHints(near)...)
 	if l := firstOf(near, func(l *likeness) bool { return l.path && l.method && !l.atHost }); l != nil {
 		hints = append(hints, fmt.Sprintf("%s answers on the other host %s only", describeMock(l), quoted(l.host.text)))
 	}
@@ -117,26 +118,38 @@ func (p *pattern) matchAnyCase(path *requestPath) bool {
 	return p.matchWith(path, func(s *segment, i int) bool { return s.matchAnyCase(path.segments[i]) })
 }
 
-// nameHints finds query parameters that were sent in another letter case (rule C9).
+// nameHints finds query parameters and cookies that were sent in another letter case (rules C9 and E1).
 func (c *call) nameHints(near []likeness) []string {
 	for i := range near {
-		if !near[i].path {
+		l := &near[i]
+		if !l.path {
 			continue
 		}
-		for j := range near[i].guards.query {
-			wanted := near[i].guards.query[j].name
-			if v := c.queryOf(&near[i].guards.query[j]); v.Sent() {
-				continue
-			}
-			for _, p := range c.pairs() {
-				if strings.EqualFold(p.name, wanted) {
-					return []string{fmt.Sprintf("letter case: the query holds %s, and %s asks for %s",
-						quoted(p.name), describeMock(&near[i]), quoted(wanted))}
-				}
-			}
+		if hint := caseHint(l, "query", l.guards.query, c.pairs()); hint != "" {
+			return []string{hint}
+		}
+		if hint := caseHint(l, "Cookie header", l.guards.cookies, c.cookiePairs()); hint != "" {
+			return []string{hint}
 		}
 	}
 	return nil
+}
+
+// caseHint names a pair whose name a condition writes in another letter case, and that was not sent as it is written.
+func caseHint(l *likeness, where string, conditions []condition, sent []pair) string {
+	for i := range conditions {
+		wanted := conditions[i].name
+		if v := valuesOf(sent, wanted); v.Sent() {
+			continue
+		}
+		for _, p := range sent {
+			if strings.EqualFold(p.name, wanted) {
+				return fmt.Sprintf("letter case: the %s holds %s, and %s asks for %s",
+					where, quoted(p.name), describeMock(l), quoted(wanted))
+			}
+		}
+	}
+	return ""
 }
 
 // disabled returns the name of a disabled mock that would answer, "" if there is none (rule A10).

@@ -46,8 +46,8 @@ type leaf struct {
 	entries []*entry
 	// heads is the order for HEAD requests.
 	heads []*entry
-	// reads tells that one of the mocks looks at the body.
-	reads bool
+	// reads tells that one of the mocks looks at the body, parts that one looks at its parts or fields.
+	reads, parts bool
 	// room is for the only entry that most leaves have.
 	room [1]*entry
 }
@@ -139,7 +139,7 @@ func (x *index) leafOf(n *node) *leaf {
 }
 
 func (l *leaf) add(e *entry) {
-	l.reads = l.reads || e.readsBody
+	l.reads, l.parts = l.reads || e.readsBody, l.parts || e.readsParts
 	if l.entries == nil {
 		l.entries = l.room[:0]
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mockbase/mockbase/engine/body"
 	"github.com/mockbase/mockbase/engine/operator"
 )
 
@@ -38,6 +39,10 @@ type inquiry struct {
 	// cookies are parsed when a condition asks first.
 	cookiesParsed bool
 	cookies       []pair
+	// message is the body, nil where none was read.
+	message *body.Message
+	// passesBody leaves the body out of findings, which cost the most.
+	passesBody bool
 	// route is the mock that is asked at the moment: it names the parameters of the path. bound is the one that parameters
 	// are those of.
 	route, bound *route
@@ -51,6 +56,14 @@ type inquiry struct {
 type moment interface {
 	inState(states []string) bool
 	callNumber() int64
+}
+
+// bodyMessage returns the body; one that was not read is empty.
+func (q *inquiry) bodyMessage() *body.Message {
+	if q.message == nil {
+		q.message = body.New(nil, q.header)
+	}
+	return q.message
 }
 
 func (q *inquiry) pairs() []pair {

@@ -129,16 +129,23 @@ func (c *call) liken(e *entry) likeness {
 	if !l.atHost {
 		l.distance += hostWeight
 	}
-	c.route = e.route
-	c.moment = nil
-	if r := c.refusalOf(e); r != nil {
-		c.moment = &r.instant
-	}
-	l.findings = append(e.guards.findings(&c.inquiry), c.momentFindings(e)...)
+	// The body of a mock with another path is left for those that are shown.
+	c.passesBody = !l.path
+	l.findings = c.findings(e)
+	c.passesBody = false
 	for _, part := range []string{partPath, partQuery, partHeaders, partCookies, partAuth, partBody, partState, partTimes} {
 		l.distance += partWeight(part) * failingShare(l.findings, part)
 	}
 	return l
+}
+
+// findings tells what became of the mock's conditions.
+func (c *call) findings(e *entry) []finding {
+	c.route, c.moment = e.route, nil
+	if r := c.refusalOf(e); r != nil {
+		c.moment = &r.instant
+	}
+	return append(e.guards.findings(&c.inquiry), c.momentFindings(e)...)
 }
 
 // failingShare is the share of the conditions of a part that do not hold.

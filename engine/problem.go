@@ -72,6 +72,14 @@ func bodyTooLarge(limit int64) *failure {
 	}
 }
 
+func bodyExpands(limit int64) *failure {
+	return &failure{
+		status: http.StatusRequestEntityTooLarge, code: mockbase.CodeBodyTooLarge, title: "Body too large",
+		detail: fmt.Sprintf("The request body grows too large when it is decoded: at most to %d bytes, and to a hundred times "+
+			"its length past a MiB; a multipart body has at most 1,000 parts.", limit),
+	}
+}
+
 func brokenBody(err error) *failure {
 	return &failure{
 		status: http.StatusBadRequest, code: mockbase.CodeBadRequest, title: "Bad request", close: true,

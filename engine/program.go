@@ -49,6 +49,8 @@ type route struct {
 	guards         guards
 	// readsBody tells that a condition or an answer looks at the request body, so that all of it must be kept.
 	readsBody bool
+	// readsParts tells that a condition looks at the fields of a form or the parts of a multipart body.
+	readsParts bool
 	selection selection
 	// limits are asked before the mock may answer; nil is none.
 	limits limiter
@@ -150,7 +152,8 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	}
 	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, faults)
-	r.readsBody = r.uses(template.UsesBody)
+	r.readsBody = r.guards.readsBody || r.selection.readsBody() || r.uses(template.UsesBody)
+	r.readsParts = r.guards.readsParts || r.selection.readsParts()
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
 	if r.readsBody && m.LeaveBody {
 		faults.Append(mockbase.FieldError{

@@ -212,3 +212,13 @@ func (r *response) status() int {
 		return http.StatusOK
 	}
 }
+
+// readsBody tells whether a response's condition is about the body.
+func (s *selection) readsBody() bool {
+	return slices.ContainsFunc(s.whens, func(c *conditions) bool { return c != nil && c.readsBody })
+}
+
+// readsParts tells whether one is about the parts or fields of a body.
+func (s *selection) readsParts() bool {
+	return slices.ContainsFunc(s.whens, func(c *conditions) bool { return c != nil && c.readsParts })
+}

@@ -12,6 +12,8 @@ import (
 // Matcher is a compiled match on a body: every check must hold. It is immutable and safe for concurrent use.
 type Matcher struct {
 	checks []check
+	// parts tells that the fields of a form or the parts of a multipart body are looked at.
+	parts bool
 }
 
 // check is one condition on a body.
@@ -40,8 +42,12 @@ func Compile(match *mockbase.BodyMatch, at string, faults *mockbase.Faults) *Mat
 	k.json()
 	k.jsonPaths()
 	k.schema()
-	k.others()
-	return &Matcher{checks: k.checks}
+	k.text()
+	k.form()
+	k.multipart()
+	k.xml()
+	k.xpath()
+	return &Matcher{checks: k.checks, parts: k.parts}
 }
 
 // Holds tells whether a body satisfies every check.
@@ -78,6 +84,7 @@ type compiler struct {
 	at     string
 	faults *mockbase.Faults
 	checks []check
+	parts  bool
 }
 
 func (k *compiler) add(c check) { k.checks = append(k.checks, c) }

@@ -17,6 +17,7 @@ type Message struct {
 	decoded view[[]byte]
 	parsed  view[*jsonvalue.Value]
 	tree    view[filterable]
+	views
 }
 
 // view is one reading of a body, made at most once.
@@ -48,7 +49,7 @@ func (m *Message) ContentType() string { return m.header.Get("Content-Type") }
 // Decoded returns the bytes without their content coding (rule F2). The error names the coding and what is wrong (rule
 // F3).
 func (m *Message) Decoded() ([]byte, error) {
-	return m.decoded.get(func() ([]byte, error) { return decode(m.raw, m.header["Content-Encoding"]) })
+	return m.decoded.get(func() ([]byte, error) { return Decode(m.raw, Codings(m.header["Content-Encoding"]), m.bound()) })
 }
 
 // JSON returns the body as JSON, whatever its Content-Type says (rule F9). The error says where it stops being JSON, or
@@ -64,13 +65,13 @@ func (m *Message) JSON() (*jsonvalue.Value, error) {
 }
 
 // Notes returns what is odd about the body as JSON without keeping it from being read: a name given twice (rule G11),
-// another coding than UTF-8 (rule F6), a charset that says otherwise (rule F12). It returns nil for a body that nobody
-// asked to be JSON.
+// another coding than UTF-8 (rule F6), a charset that says otherwise (rule F12); and what is odd about it as a multipart
+// body (rule I5). It returns nil for a body that nobody asked for.
 func (m *Message) Notes() []string {
+	notes := m.notes
 	if !m.parsed.made || m.parsed.err != nil {
-		return nil
+		return notes
 	}
-	var notes []string
 	if coding := jsonvalue.Encoding(m.decoded.value); coding != "" && coding != "UTF-8" {
 		notes = append(notes, "the JSON is coded in "+coding+", not in UTF-8")
 	}

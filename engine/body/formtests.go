@@ -1,0 +1,168 @@
+package body
+
+import (
+	"net/http"
+	"net/textproto"
+	"strconv"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
+)
+
+// form compiles what the fields of a form must satisfy.
+func (k *compiler) form() {
+	for _, n := range k.match.Form {
+		k.parts = true
+		match := operator.Texts(n.Match, k.below("form", n.Name), k.faults)
+		k.add(check{
+			name: "form " + n.Name,
+			holds: func(m *Message) bool {
+				v, err := field(m, n.Name)
+				return err == nil && match.Holds(v)
+			},
+			explain: func(m *Message) mockbase.MissedPart {
+				v, err := field(m, n.Name)
+				return missedTexts(match, v, err)
+			},
+		})
+	}
+}
+
+// field returns the values of one field (rule C7).
+func field(m *Message, name string) (*texts, error) {
+	var v texts
+	pairs, err := m.Form()
+	for _, p := range pairs {
+		if p.Name == name {
+			v.List = append(v.List, p.Value)
+		}
+	}
+	return &v, err
+}
+
+// multipart compiles what the parts of a multipart body must satisfy.
+func (k *compiler) multipart() {
+	for i := range k.match.Multipart {
+		k.parts = true
+		p, index := &k.match.Multipart[i], strconv.Itoa(i)
+		t := partTest{
+			name:        operator.Texts(p.Name, k.below("multipart", index, "name"), k.faults),
+			filename:    operator.Texts(p.Filename, k.below("multipart", index, "filename"), k.faults),
+			contentType: operator.Texts(p.ContentType, k.below("multipart", index, "contentType"), k.faults),
+		}
+		for _, n := range p.Headers {
+			t.headers = append(t.headers, headerTest{
+				name:  n.Name,
+				key:   textproto.CanonicalMIMEHeaderKey(n.Name),
+				match: operator.Texts(n.Match, k.below("multipart", index, "headers", n.Name), k.faults),
+			})
+		}
+		if p.Body != nil {
+			t.body = Compile(p.Body, k.below("multipart", index, "body"), k.faults)
+		}
+		k.add(check{name: "multipart " + index, holds: t.holds, explain: t.explain})
+	}
+}
+
+// partTest wants one part that satisfies all conditions (rules I6 and I7).
+type partTest struct {
+	name, filename, contentType operator.Match[string]
+	headers                     []headerTest
+	body                        *Matcher
+}
+
+// headerTest is about the fields of one name of a part's header.
+type headerTest struct {
+	name, key string
+	match     operator.Match[string]
+}
+
+// partHeader is the header by which a part's body is read. A part has no content coding.
+func partHeader(p *Part) http.Header {
+	return http.Header{"Content-Type": {p.ContentType}}
+}
+
+func (t *partTest) holds(m *Message) bool {
+	parts, err := m.Parts()
+	if err != nil {
+		return false
+	}
+	for i, p := range parts {
+		if t.accepts(p, m.messages[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *partTest) accepts(p *Part, m *Message) bool {
+	return t.missed(p) == nil && (t.body == nil || t.body.Holds(m))
+}
+
+// missed returns the first condition on a part's head that does not hold, nil if all do.
+func (t *partTest) missed(p *Part) *mockbase.MissedPart {
+	for _, one := range []struct {
+		name   string
+		match  operator.Match[string]
+		text   string
+		isSent bool
+	}{
+		{"name", t.name, p.Name, p.HasName},
+		{"filename", t.filename, p.Filename, p.HasFilename},
+		{"contentType", t.contentType, p.ContentType, p.ContentType != ""},
+	} {
+		v := &texts{}
+		if one.isSent {
+			v.List = []string{one.text}
+		}
+		if !one.match.Holds(v) {
+			return missedOf(one.name, missedTexts(one.match, v, nil))
+		}
+	}
+	for _, h := range t.headers {
+		v := &texts{List: p.Header[h.key]}
+		if !h.match.Holds(v) {
+			return missedOf("header "+h.name, missedTexts(h.match, v, nil))
+		}
+	}
+	return nil
+}
+
+func missedOf(name string, missed mockbase.MissedPart) *mockbase.MissedPart {
+	missed.Name = name
+	return &missed
+}
+
+// explain describes what fails in the part that has the right name, else in the first.
+func (t *partTest) explain(m *Message) mockbase.MissedPart {
+	parts, err := m.Parts()
+	switch {
+	case err != nil:
+		return mockbase.MissedPart{Operator: "readable", Expected: "a multipart body", Actual: err.Error()}
+	case len(parts) == 0:
+		return mockbase.MissedPart{Operator: "exists", Expected: "a part", Actual: "no part"}
+	}
+	at := 0
+	for i, p := range parts {
+		v := &texts{List: []string{p.Name}}
+		if p.HasName && t.name.Holds(v) {
+			at = i
+			break
+		}
+	}
+	label := "part " + strconv.Itoa(at)
+	missed := t.missed(parts[at])
+	if missed == nil && t.body != nil {
+		for _, f := range t.body.Findings(m.messages[at]) {
+			if !f.Holds {
+				missed = missedOf("body "+f.Name, f.MissedPart)
+				break
+			}
+		}
+	}
+	if missed == nil {
+		return mockbase.MissedPart{Name: label}
+	}
+	missed.Name = label + " " + missed.Name
+	return *missed
+}
