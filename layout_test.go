@@ -33,10 +33,13 @@ var house = []struct {
 	{pkg: "ratelimit/guard", ours: []string{"ratelimit"}},
 	{pkg: "ratelimit/storetest", ours: []string{"ratelimit"}},
 	{
-		pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/chance", "engine/fault", "engine/template", "engine/jsonvalue", "engine/session", "engine/outbound", "engine/operator", "engine/proxy"},
+		pkg: "engine", ours: []string{"", "ratelimit", "ratelimit/dialect", "engine/body", "engine/chance", "engine/fault", "engine/template", "engine/jsonvalue", "engine/session", "engine/outbound", "engine/operator", "engine/proxy"},
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
-	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator"}, others: []string{"github.com/theory/jsonpath", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator"}, others: []string{
+		"github.com/theory/jsonpath", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text", "github.com/andybalholm/brotli",
+		"github.com/antchfx/xmlquery", "github.com/antchfx/xpath", "github.com/klauspost/compress",
+	}},
 	{pkg: "engine/collection", ours: []string{"", "engine/body", "engine/jsonvalue"}, others: []string{"github.com/evanphx/json-patch/v5"}},
 	{pkg: "engine/chance"},
 	{pkg: "engine/fault"},

@@ -79,7 +79,7 @@ func (a asked) XPath(expression string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile xpath: %w", err)
 	}
-	if _, err := a.c.bodyMessage().XML(); err != nil {
+	if a.c.bodyMessage().CheckXML() != nil {
 		// What is no XML holds no node.
 		return nil, nil
 	}

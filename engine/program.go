@@ -51,7 +51,7 @@ type route struct {
 	readsBody bool
 	// readsParts tells that a condition looks at the fields of a form or the parts of a multipart body.
 	readsParts bool
-	selection selection
+	selection  selection
 	// limits are asked before the mock may answer; nil is none.
 	limits limiter
 	// responses are at least one, in the order of their author.

@@ -109,11 +109,10 @@ func (m *Message) xmlDocument() (*xmlquery.Node, error) {
 	})
 }
 
-// XML tells whether the body is an XML document within its bounds; the error says why it is not (rule J7). It takes no
-// memory that XPath would not take.
-func (m *Message) XML() (bool, error) {
+// CheckXML says why the body is no XML document within its bounds, nil if it is one (rule J7).
+func (m *Message) CheckXML() error {
 	_, err := m.xmlTree()
-	return err == nil, err
+	return err
 }
 
 // XPath evaluates an expression on the body (rule J8). The error says why the body is no XML, or that the expression does
