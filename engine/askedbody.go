@@ -79,7 +79,7 @@ func (a asked) XPath(expression string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile xpath: %w", err)
 	}
-	if a.c.bodyMessage().CheckXML() != nil {
+	if !a.c.bodyMessage().IsXML() {
 		// What is no XML holds no node.
 		return nil, nil
 	}

@@ -109,10 +109,10 @@ func (m *Message) xmlDocument() (*xmlquery.Node, error) {
 	})
 }
 
-// CheckXML says why the body is no XML document within its bounds, nil if it is one (rule J7).
-func (m *Message) CheckXML() error {
+// IsXML tells whether the body is an XML document within its bounds (rule J7).
+func (m *Message) IsXML() bool {
 	_, err := m.xmlTree()
-	return err
+	return err == nil
 }
 
 // XPath evaluates an expression on the body (rule J8). The error says why the body is no XML, or that the expression does
