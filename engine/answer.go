@@ -72,6 +72,8 @@ type answer struct {
 	nameless bool
 	// secret tells that a header holds what is never recorded, browser that one is kept from browsers (rule Y10).
 	secret, browser bool
+	// bound tells that a header is about the connection, which HTTP/2 does not allow (rule N11).
+	bound bool
 	// dressing is nil for an answer that is the same for every request.
 	dressing *dressing
 }
@@ -138,6 +140,7 @@ func (a *answer) inspect(h http.Header) {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
 		a.secret = a.secret || isSecretHeader(canonical)
 		a.browser = a.browser || canonical == headerSetCookie || canonical == headerClearSiteData
+		a.bound = a.bound || isConnectionHeader(canonical)
 		a.nameless = a.nameless || len(lines) == 0
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -82,7 +83,22 @@ func (c *call) begin(h http.Header, a *answer) {
 	if a.browser || c.program.settings.sandbox {
 		c.protectBrowser(h)
 	}
+	if a.bound && c.request.ProtoMajor > 1 {
+		c.dropConnectionHeaders(h, a)
+	}
 	c.stamp(h)
+}
+
+// isConnectionHeader tells whether a header that a mock may state is about the connection alone (RFC 9113, section 8.2.2).
+func isConnectionHeader(canonical string) bool {
+	return canonical == "Keep-Alive" || canonical == "Proxy-Connection" || canonical == "Upgrade"
+}
+
+// dropConnectionHeaders takes out what HTTP/2 does not allow (rule N11).
+func (c *call) dropConnectionHeaders(h http.Header, a *answer) {
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return isConnectionHeader(http.CanonicalHeaderKey(name)) })
+	c.note("headers about the connection are not sent on HTTP/2")
+	c.expose(h, a)
 }
 
 // stamp sets the date, so that it is recorded as it is sent. Without recording that is left to net/http.
