@@ -19,8 +19,18 @@ type ProblemPage struct {
 
 // Problems lists every code, in the order of the documentation.
 func Problems() []ProblemPage {
-	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(), shieldProblems(),
+	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(), limitProblems(), shieldProblems(),
 		serverProblems(), fieldProblems(), warningProblems())
+}
+
+// ProblemOf returns the page of a code, and whether there is one.
+func ProblemOf(code Code) (ProblemPage, bool) {
+	for _, page := range Problems() {
+		if page.Code == code {
+			return page, true
+		}
+	}
+	return ProblemPage{}, false
 }
 
 // textProblems are requests that cannot be read or are too large.
@@ -178,72 +188,6 @@ func accessProblems() []ProblemPage {
 			CodeAlreadySetUp, http.StatusConflict, "The server is set up",
 			"The first account exists already, and set-up works once.",
 			"Sign in. Further accounts are made by an administrator.",
-		},
-	}
-}
-
-// stateProblems are about what is stored.
-func stateProblems() []ProblemPage {
-	return []ProblemPage{
-		{
-			CodeNameTaken, http.StatusConflict, "The name is taken",
-			"Another object of the same kind has this name.",
-			"Choose another name, or change the object that has it.",
-		},
-		{
-			CodeManagedBySource, http.StatusConflict, "It is managed elsewhere",
-			"The object came from a file or from another source, which would overwrite the change.",
-			"Change it at its source, which the answer names, or repeat the call with takeOver=true.",
-		},
-		{
-			CodeApplyConflict, http.StatusConflict, "The document conflicts with what is there",
-			"Objects of the document belong to another source, or were edited by hand since. Nothing was changed.",
-			"The plan in the answer lists them. Apply with adopt=true to take them over.",
-		},
-		{
-			CodeInUse, http.StatusConflict, "Something still points here",
-			"The object cannot go, as others refer to it; the answer says which.",
-			"Delete or change those first. A relation of collections can cascade, or set the member to null.",
-		},
-		{
-			CodePatchFailed, http.StatusConflict, "A test of the patch failed",
-			"A JSON Patch holds a test operation, and what is stored is not what it expects. Nothing was changed.",
-			"Read the item again, and make the patch from what it is now.",
-		},
-		{
-			CodeQuotaReached, http.StatusConflict, "The quota is used up",
-			"There are as many objects of this kind as the server allows. Nothing is deleted to make room.",
-			"Delete what is not needed, or have the operator raise the quota that the answer names.",
-		},
-		{
-			CodeIdempotencyRunning, http.StatusConflict, "The first call is still running",
-			"A call with the same Idempotency-Key came before and has not been answered yet.",
-			"Wait for Retry-After and repeat the call: it then gets the first one's answer.",
-		},
-		{
-			CodeIdempotencyMismatch, http.StatusUnprocessableEntity, "The key belongs to another call",
-			"A call with the same Idempotency-Key came before with another body.",
-			"Make a new key for each new call; repeat a call with the key and the body that it had.",
-		},
-		{
-			CodeVersionMismatch, http.StatusPreconditionFailed, "Somebody else was faster",
-			"The object has changed since you read it; your change was not made.",
-			"Read it again, and repeat the change with the new ETag in If-Match.",
-		},
-		{
-			CodePreconditionRequired, http.StatusPreconditionRequired, "If-Match is missing",
-			"What you change is changed only by who says which version they change: the settings of the shield, and projects that ask for it.",
-			"Send the ETag of the version that you read in If-Match.",
-		},
-		{
-			CodeRateLimited, http.StatusTooManyRequests, "Too many requests",
-			"You have used up a limit of this server, or of the mock you called: Mockbase-Limited-By tells which.",
-			"Wait for as many seconds as Retry-After says.",
-		},
-		{
-			CodeLoginBanned, http.StatusTooManyRequests, "Too many failed sign-ins",
-			"Too many passwords or codes from your address were wrong. Until the ban ends no sign-in is looked at, not even one with the right password.",
-			"Wait for as many seconds as Retry-After says. An operator sets how many failures ban for how long in MOCKBASE_LOGIN_BAN.",
 		},
 	}
 }

@@ -95,6 +95,8 @@ type problem struct {
 	Detail   string        `json:"detail"`
 	Instance string        `json:"instance"`
 	Code     mockbase.Code `json:"code"`
+	// Errors are the members of the body that are wrong.
+	Errors []mockbase.FieldError `json:"errors,omitempty"`
 	*diagnosis
 	*failedTemplate
 }
@@ -145,7 +147,7 @@ func (c *call) reply(status int, h http.Header, body []byte) {
 		h[headerContentLength] = []string{strconv.Itoa(len(body))}
 	}
 	decision := decisionNone
-	if c.outcome.by == mockbase.AnsweredByMock {
+	if c.outcome.route != nil && c.outcome.by == c.outcome.route.by {
 		decision = c.outcome.route.mock.Name
 	}
 	if decision = s.decision(decision); decision != "" {

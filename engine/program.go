@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/collection"
 	"github.com/mockbase/mockbase/engine/session"
 	"github.com/mockbase/mockbase/engine/template"
 )
@@ -17,7 +18,7 @@ type program struct {
 	project  *mockbase.Project
 	snapshot *mockbase.Snapshot
 	settings *settings
-	// entries are all mocks in creation order, routes that are disabled among them.
+	// entries are all mocks in creation order, routes that are disabled among them, and after them the collections.
 	entries []entry
 	index   index
 	// matrix finds the mocks that state matrix parameters, by the path without them (rule B16); nil if there are none.
@@ -32,6 +33,9 @@ type program struct {
 	// layout is what sessions remember for the program, scenarios what it knows of theirs, in the same order.
 	layout    *session.Layout
 	scenarios []scenarioRules
+	// collections are those of the project, and collected their routes, which come after the mocks in entries.
+	collections *collection.Set
+	collected   []*route
 	// sessions are those of the project; nil as long as the program is not published.
 	sessions *session.Registry
 }
@@ -52,6 +56,8 @@ type route struct {
 	// readsParts tells that a condition looks at the fields of a form or the parts of a multipart body.
 	readsParts bool
 	selection  selection
+	// by says who answers with the route: a mock or a collection.
+	by mockbase.AnsweredBy
 	// limits are asked before the mock may answer; nil is none.
 	limits limiter
 	// responses are at least one, in the order of their author.
@@ -64,17 +70,13 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	var known map[*mockbase.Mock]*route
 	if former != nil && sameConfig(&former.project.Config, &s.Project.Config) {
 		p.settings, known = former.settings, former.routes()
-	} else {
-		var err error
-		var faults mockbase.Faults
-		if p.settings, err = e.compileSettings(&s.Project.Config, &faults); err == nil {
-			err = faults.Err()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("compile settings: %w", err)
-		}
+	} else if err := p.configure(e); err != nil {
+		return nil, err
 	}
-	p.entries = make([]entry, len(s.Mocks))
+	if err := p.collect(former); err != nil {
+		return nil, err
+	}
+	p.entries = make([]entry, len(s.Mocks), len(s.Mocks)+len(p.collected))
 	for i, m := range s.Mocks {
 		r := known[m]
 		if r == nil {
@@ -85,11 +87,27 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 		}
 		p.entries[i] = entry{route: r, age: i}
 	}
+	for _, r := range p.collected {
+		p.entries = append(p.entries, entry{route: r, age: len(p.entries)})
+	}
 	if err := p.remember(e, former); err != nil {
 		return nil, err
 	}
 	p.plant()
 	return p, nil
+}
+
+// configure compiles the project's settings.
+func (p *program) configure(e *Engine) error {
+	var faults mockbase.Faults
+	var err error
+	if p.settings, err = e.compileSettings(&p.project.Config, &faults); err == nil {
+		err = faults.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("compile settings: %w", err)
+	}
+	return nil
 }
 
 // sameConfig tells whether mocks compile alike under two configurations.
@@ -138,7 +156,7 @@ func (p *program) plant() {
 // compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. Pointers are
 // relative to the mock.
 func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) *route {
-	r := &route{mock: m, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version}, host: compileHost(m.Request.Host)}
+	r := &route{mock: m, by: mockbase.AnsweredByMock, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version}, host: compileHost(m.Request.Host)}
 	if r.pattern = compilePlace(s, m, faults); r.pattern == nil {
 		return nil
 	}

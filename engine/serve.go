@@ -187,7 +187,7 @@ func (c *call) respond() {
 		return
 	}
 	c.route = chosen.route
-	c.outcome.by, c.outcome.route = mockbase.AnsweredByMock, chosen.route
+	c.outcome.by, c.outcome.route = chosen.by, chosen.route
 	if chosen.response < 0 {
 		c.refuse(c.preferred.missing(chosen.route))
 		return

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/collection"
 )
 
 // CheckConfig lists what of a configuration this engine cannot act on. Pointers are relative to the definition. Nothing
@@ -19,7 +20,7 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 		_, err := compileKey(c.Scenarios[i].Keys)
 		u.refuseIf(err != nil, "#/scenarios/"+mockbase.PointerToken(c.Scenarios[i].Name)+"/key")
 	}
-	u.refuseIf(len(c.Collections) > 0, "#/collections")
+	u.collections(c.Collections)
 	u.refuseIf(len(c.Documents) > 0, "#/documents")
 	u.refuseIf(limits(c.Defaults.RateLimit), "#/defaults/rateLimit")
 	u.settings(&c.Settings)
@@ -87,6 +88,17 @@ func (u *refusals) refuseIf(there bool, pointer string) { //nolint:revive // a t
 
 func (u *refusals) settings(s *mockbase.Settings) {
 	u.refuseIf(s.Fallback != nil, "#/settings/fallback")
+}
+
+func (u *refusals) collections(list []mockbase.Collection) {
+	for i := range list {
+		c := &list[i]
+		at := "#/collections/" + mockbase.PointerToken(c.Name)
+		u.refuseIf(c.SeedFile != "", at+"/seedFile")
+		u.refuseIf(c.Persist, at+"/persist")
+		u.refuseIf(limits(c.RateLimit), at+"/rateLimit")
+	}
+	collection.Compile(list, &u.faults)
 }
 
 func (u *refusals) response(r *mockbase.Response, at string) {

@@ -38,7 +38,7 @@ func fileFields() map[string]fieldCase {
 		"rateLimits":  refused("#/rateLimits", "rateLimits: { a: { limit: 1, window: 1s } }\n"+oneMock),
 		"scenarios":   refused("#/scenarios/a/key", "scenarios: { a: { key: \"template:{{ header `X` }}\" } }\n"+oneMock),
 		"mocks":       served("route/A7-newest-wins-a-full-tie"),
-		"collections": refused("#/collections", "collections: { posts: { seed: [] } }\n"),
+		"collections": served("collection/V1-mocks-of-equal-path-win"),
 		"documents":   refused("#/documents", "documents: [{ name: a, inline: {} }]\n"),
 	}
 }

@@ -26,10 +26,8 @@ type shop struct {
 func open(t *testing.T, collections string) *shop {
 	t.Helper()
 	set := compile(t, collections)
-	uuids := 0
-	return &shop{t: t, set: set, data: collection.NewData(set, func() string {
-		uuids++
-		return fmt.Sprintf("00000000-0000-4000-8000-%012d", uuids)
+	return &shop{t: t, set: set, data: collection.NewData(set, func(_ string, n int64) string {
+		return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 	}, func() time.Time { return time.Unix(1_700_000_000, 0) })}
 }
 
@@ -338,7 +336,7 @@ func TestV15_writes_at_the_same_time_lose_nothing(t *testing.T) {
 func TestV16_a_session_writes_to_data_of_its_own(t *testing.T) {
 	t.Parallel()
 	s := open(t, `{"posts": {"seed": [{"id": 1}]}, "notes": {"seed": [{"id": 1}]}}`)
-	other := &shop{t: t, set: s.set, data: collection.NewData(s.set, func() string { return "u" }, time.Now)}
+	other := &shop{t: t, set: s.set, data: collection.NewData(s.set, func(string, int64) string { return "u" }, time.Now)}
 	s.want("POST /posts", `{}`, `201 {"id":2}`)
 	other.want("GET /posts", "", `200 [{"id":1}]`)
 	if diff := cmp.Diff([]collection.Summary{{Name: "posts", Items: 2, ChangedAt: time.Unix(1_700_000_000, 0)}, {Name: "notes", Items: 1}}, s.data.Summaries()); diff != "" {
@@ -363,7 +361,7 @@ func TestV16_a_changed_definition_keeps_what_was_written(t *testing.T) {
 	s.want("POST /posts", `{}`, `201 {"id":2}`)
 	s.want("POST /notes", `{}`, `201 {"id":2}`)
 	s.set = compile(t, `{"posts": {"seed": [], "envelope": true}, "notes": {"id": "key", "seed": []}}`)
-	s.data.Adopt(s.set)
+	s.data.Adopt(s.set, 1)
 	s.want("GET /posts", "", `200 {"items":[{"id":1},{"id":2}],"total":2,"page":1}`)
 	s.want("GET /notes", "", `200 []`)
 }

@@ -11,30 +11,39 @@ import (
 
 // Data is the collections of one session. Its methods may be called at the same time.
 type Data struct {
-	// uuid makes the id of an item that has none and cannot be counted.
-	uuid func() string
+	// uuid makes the n-th id of a collection whose ids cannot be counted.
+	uuid func(name string, n int64) string
 	now  func() time.Time
 
-	mu  sync.RWMutex
-	set *Set
+	mu       sync.RWMutex
+	set      *Set
+	revision int64
 	// own holds the tables that the session has written to.
 	own     map[string]*table
 	changed map[string]time.Time
 }
 
-// NewData makes the data of a session. uuid makes new ids, and now is the session's time.
-func NewData(s *Set, uuid func() string, now func() time.Time) *Data {
+// NewData makes the data of a session. uuid makes the n-th id, from 1, that a collection needs of it, and now is the
+// session's time.
+func NewData(s *Set, uuid func(name string, n int64) string, now func() time.Time) *Data {
 	return &Data{set: s, uuid: uuid, now: now, own: map[string]*table{}, changed: map[string]time.Time{}}
 }
 
-// Adopt goes on with another definition of the collections. What the session has written stays, for each collection
-// that is still there and still of its kind.
-func (d *Data) Adopt(s *Set) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.set == s {
+// Adopt goes on with the collections of a revision of the project, unless it has those of a later one. What the session
+// has written stays, for each collection that is still there and still of its kind.
+func (d *Data) Adopt(s *Set, revision int64) {
+	d.mu.RLock()
+	known := d.set == s || revision < d.revision
+	d.mu.RUnlock()
+	if known {
 		return
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.set == s || revision < d.revision {
+		return
+	}
+	d.revision = revision
 	for name := range d.own {
 		then, now := d.set.byName[name], s.byName[name]
 		if now == nil || now.Singular != then.Singular || now.IDMember != then.IDMember {

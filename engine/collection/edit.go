@@ -266,10 +266,12 @@ func (w *writing) named(of *definition, value *jsonvalue.Value) (string, *jsonva
 		}
 		return id, value, nil
 	}
-	if t := w.own(of); t.numeric() {
+	t := w.own(of)
+	if t.numeric() {
 		id := t.nextNumber()
 		return id, withMember(value, of.IDMember, jsonvalue.NewInt(t.next)), nil
 	}
-	id := w.data.uuid()
+	t.drawn++
+	id := w.data.uuid(of.Name, t.drawn)
 	return id, withMember(value, of.IDMember, jsonvalue.NewString(id)), nil
 }

@@ -21,9 +21,10 @@ func FuzzServe(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, name, value, contentType string, body []byte) {
 		s := open(t, `{"posts": {"bulk": true, "upsert": true, "seed": [{"id": 1, "a": {"b": [1, "x"]}, "up": 1}],
 			"relations": {"up": {"to": "posts", "onDelete": "cascade"}}}}`)
-		s.data = collection.NewData(s.set, func() string { return "u" }, time.Now)
+		s.data = collection.NewData(s.set, func(string, int64) string { return "u" }, time.Now)
 		for _, res := range []collection.Resource{
-			{Collection: "posts"}, {Kind: collection.One, Collection: "posts", ID: "1"},
+			{Collection: "posts"},
+			{Kind: collection.One, Collection: "posts", ID: "1"},
 			{Kind: collection.Related, Collection: "posts", ID: "1", Child: "posts"},
 		} {
 			a := s.data.Serve(res, &collection.Request{

@@ -52,6 +52,8 @@ type tally struct {
 	next  int64
 	named int
 	bytes int
+	// drawn counts the ids that were made up.
+	drawn int64
 }
 
 func (t *table) clone() *table {

@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/body"
+	"github.com/mockbase/mockbase/engine/chance"
+	"github.com/mockbase/mockbase/engine/collection"
+	"github.com/mockbase/mockbase/engine/session"
+)
+
+// The names of path parameters in the routes of collections.
+const parameterID = "id"
+
+// behindMocks ends the precedence of a collection's routes, so that a mock of equal path and priority wins (rule V1).
+const behindMocks = "\x00"
+
+// collect compiles the collections of the project to routes like those of mocks (group V). What former has compiled of
+// the same collections is taken over.
+func (p *program) collect(former *program) error {
+	list := p.project.Config.Collections
+	if former != nil && former.settings == p.settings && reflect.DeepEqual(former.project.Config.Collections, list) {
+		p.collections, p.collected = former.collections, former.collected
+		return nil
+	}
+	var faults mockbase.Faults
+	p.collections = collection.Compile(list, &faults)
+	b := &collector{set: p.collections, settings: p.settings, compress: p.project.Config.Settings.Compress, faults: &faults}
+	for _, name := range p.collections.Names() {
+		b.add(name)
+	}
+	p.collected = b.routes
+	if err := faults.Err(); err != nil {
+		return fmt.Errorf("compile collections: %w", err)
+	}
+	return nil
+}
+
+// collector makes the routes of collections.
+type collector struct {
+	set      *collection.Set
+	settings *settings
+	compress bool
+	faults   *mockbase.Faults
+	routes   []*route
+}
+
+// add makes the routes of one collection.
+func (b *collector) add(name string) {
+	c, _ := b.set.Definition(name)
+	if c.Singular {
+		b.route(c, collection.Resource{Kind: collection.Single, Collection: name}, c.Path)
+		return
+	}
+	one := strings.TrimSuffix(c.Path, "/") + "/{" + parameterID + "}"
+	b.route(c, collection.Resource{Kind: collection.All, Collection: name}, c.Path)
+	b.route(c, collection.Resource{Kind: collection.One, Collection: name}, one)
+	for _, child := range b.set.Children(name) {
+		b.route(c, collection.Resource{Kind: collection.Related, Collection: name, Child: child}, one+"/"+child)
+	}
+}
+
+// route makes the route of one kind of resource. To the rest of the engine it is a mock that stands behind all others. The
+// project's defaults are for mocks alone.
+func (b *collector) route(c *mockbase.Collection, res collection.Resource, path string) {
+	m := &mockbase.Mock{
+		ID: "collection/" + c.Name + path, Name: "collection/" + c.Name, Priority: c.Priority,
+		Request:   mockbase.RequestMatcher{Methods: res.Kind.Methods(), Path: path},
+		Responses: []mockbase.Response{{Name: c.Name, Delay: c.Delay}}, SingleResponse: true,
+		RateLimit: c.RateLimit,
+	}
+	var own mockbase.Faults
+	r := compileRoute(&mockbase.Config{}, b.settings, m, &own)
+	if own.Len() > 0 {
+		b.faults.Append(mockbase.FieldError{
+			Pointer: "#/collections/" + mockbase.PointerToken(c.Name) + "/path", Code: mockbase.FieldSyntax, Detail: own.Err().Error(),
+		})
+		return
+	}
+	// Collections have names and no ids of their own.
+	r.ref.ID, r.by, r.readsBody = "", mockbase.AnsweredByCollection, true
+	r.precedence += behindMocks
+	r.responses[0].reply = &collected{resource: res, settings: b.settings, compress: b.compress}
+	b.routes = append(b.routes, r)
+}
+
+// collected is the reply of a collection. The data is read and written when it is prepared, as states are moved before a
+// delay (rule R2).
+type collected struct {
+	resource collection.Resource
+	settings *settings
+	compress bool
+}
+
+var _ reply = (*collected)(nil)
+
+func (r *collected) prepare(c *call) (sending, *failure) {
+	res := r.resource
+	for _, p := range c.pathParameters() {
+		if p.name == parameterID {
+			res.ID = p.value
+		}
+	}
+	decoded, err := body.New(c.outcome.received, c.header).Decoded()
+	if err != nil {
+		return r.refuse(c, &mockbase.Error{Code: mockbase.CodeUnsupportedMediaType, Message: "the body cannot be decoded: " + err.Error()}), nil
+	}
+	a := c.data().Serve(res, &collection.Request{
+		Method: c.asGet(), Header: c.header, Query: c.parameterPairs(), Body: decoded, Base: c.base(),
+	})
+	if a.Problem != nil {
+		return r.refuse(c, a.Problem), nil
+	}
+	return r.compile(a.Status, a.Header, a.Body, "application/json"), nil
+}
+
+// compile lays an answer out like that of a mock.
+func (r *collected) compile(status int, h http.Header, text []byte, mediaType string) *answer {
+	d := draft{
+		status: status, kind: mockbase.BodyText, body: text, mediaType: mediaType,
+		compress: r.compress, decision: r.settings.decision("collection/" + r.resource.Collection),
+	}
+	if len(text) == 0 {
+		d.kind = mockbase.BodyNone
+	}
+	for name, values := range h {
+		d.headers = append(d.headers, mockbase.Header{Name: name, Values: values})
+	}
+	return d.compile(r.settings)
+}
+
+// refuse answers with a problem. A refusal is what a real server would say, so it is no failure of the answer.
+func (r *collected) refuse(c *call, e *mockbase.Error) *answer {
+	page, _ := mockbase.ProblemOf(e.Code)
+	text := encodeProblem(&problem{
+		Type: problemType(e.Code), Title: page.Title, Status: page.Status, Detail: sentence(e.Message), Instance: c.id(), Code: e.Code,
+		Errors: e.Fields,
+	})
+	return r.compile(page.Status, http.Header{"Cache-Control": {"no-store"}}, text, "application/problem+json")
+}
+
+// sentence begins a message with a capital and ends it with a full stop.
+func sentence(message string) string {
+	if message == "" {
+		return ""
+	}
+	return strings.ToUpper(message[:1]) + message[1:] + "."
+}
+
+// asGet is the method, GET for a HEAD that is derived from it (rule L1).
+func (c *call) asGet() string {
+	if c.method.name == http.MethodHead {
+		return http.MethodGet
+	}
+	return c.method.name
+}
+
+func (c *call) parameterPairs() []collection.Parameter {
+	pairs := c.pairs()
+	list := make([]collection.Parameter, len(pairs))
+	for i, p := range pairs {
+		list[i] = collection.Parameter{Name: p.name, Value: p.value}
+	}
+	return list
+}
+
+// base is what the client writes before the paths of mocks: base path, project and session.
+func (c *call) base() string {
+	location, _, _ := strings.Cut(originForm(rawTarget(c.request)), "?")
+	return strings.TrimSuffix(strings.TrimSuffix(location, c.target.path), "/")
+}
+
+// dataKey is what sessions keep the data of collections under.
+type dataKey struct{}
+
+// sessionData is the data of collections in one session.
+type sessionData struct{ *collection.Data }
+
+var _ session.Attachment = sessionData{}
+
+// Reset returns to the sample data if that is among the levels (rule R7).
+func (d sessionData) Reset(what session.Levels) {
+	if what&session.Data != 0 {
+		d.Data.Reset()
+	}
+}
+
+// End lets go of the data.
+func (d sessionData) End() { d.Data.Reset() }
+
+// data is the data of the request's session, at the state of the request's program.
+func (c *call) data() *collection.Data { return c.program.dataOf(c.session) }
+
+func (p *program) dataOf(s *session.Session) *collection.Data {
+	attached := s.Attached(dataKey{}, func() session.Attachment {
+		return sessionData{collection.NewData(p.collections, func(name string, n int64) string {
+			return uuidOf(chance.Key{Seed: s.Seed(), Session: s.Name(), Mock: name, Purpose: "id", Call: n})
+		}, s.Clock().Now)}
+	})
+	own, _ := attached.(sessionData)
+	own.Adopt(p.collections, p.project.Revision)
+	return own.Data
+}
+
+// uuidOf draws a random UUID (RFC 9562, version 4).
+func uuidOf(key chance.Key) string {
+	const version, variant = 0x4000, 0x8000_0000_0000_0000
+	draw := key.Rand()
+	high, low := draw.Uint64()&^0xf000|version, draw.Uint64()&^0xc000_0000_0000_0000|variant
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&0xffff_ffff_ffff)
+}
