@@ -42,10 +42,17 @@ func (c *comparison) differs(p *Pattern, actual *Value) bool {
 		return false
 	}
 	if p.value.kind != actual.kind {
-		expected := p.value.kind.String() + " " + p.value.Preview(previewLength)
-		return c.differ("type", expected, actual.kind.String()+" "+actual.Preview(previewLength))
+		return c.differ("type", typed(p.value), typed(actual))
 	}
 	return c.differ("equals", p.value.Preview(previewLength), actual.Preview(previewLength))
+}
+
+// typed shows a value with its type.
+func typed(v *Value) string {
+	if v.kind == Null {
+		return "null"
+	}
+	return v.kind.String() + " " + v.Preview(previewLength)
 }
 
 func (c *comparison) same(p *Pattern, actual *Value) bool {
