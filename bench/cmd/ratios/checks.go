@@ -40,7 +40,9 @@ func redisChecks(ctx context.Context, s settings, t *table) error {
 				return
 			}
 		}
-		failed = localDenials(ctx, t, redis)
+		if failed = localDenials(ctx, t, redis); failed == nil {
+			failed = openBreaker(tb, t)
+		}
 	})
 	if err != nil {
 		return err
@@ -81,5 +83,16 @@ func localDenials(ctx context.Context, t *table, redis *testkit.Redis) error {
 		return err
 	}
 	t.within("a key that is known to be exhausted", took, time.Microsecond)
+	return nil
+}
+
+// openBreaker measures what a check costs while Redis is away (rule RL51).
+func openBreaker(tb testing.TB, t *table) error {
+	tb.Helper()
+	p99, err := bench.OpenBreaker(tb, 100_000)
+	if err != nil {
+		return err
+	}
+	t.within("a check with the breaker open, 99th percentile", p99, 50*time.Microsecond)
 	return nil
 }

@@ -33,7 +33,7 @@ func TestRatios_prints_each_figure_beside_its_target(t *testing.T) {
 	t.Parallel()
 	profiles := t.TempDir()
 	var out, errs bytes.Buffer
-	err := run(t.Context(), short("-only", "static,redis,checks,memory", "-profile", profiles), strings.NewReader(""), &out, &errs)
+	err := run(t.Context(), short("-only", "static,redis,checks,peers,memory", "-profile", profiles), strings.NewReader(""), &out, &errs)
 	if err != nil || errs.Len() > 0 {
 		t.Fatalf("%v %s", err, errs.String())
 	}
@@ -41,6 +41,7 @@ func TestRatios_prints_each_figure_beside_its_target(t *testing.T) {
 		"One static mock", "journal on ", ">= 0.80", "journal off ", ">= 0.92", "floor", "µs of CPU",
 		"The shield with its counters in Redis", ">= 0.65", "round trips a check, 1 clients", "incr 5000",
 		"one transaction a check", "256 callers, 2 ms away", ">= 7.00", "the median check in round trips", "known to be exhausted",
+		"with the breaker open", "ulule/limiter, memory", "sethvargo/go-limiter", "throttled, Redis", "go-redis/redis_rate", "64 callers",
 		"Memory with the journal on", "<= 1.10",
 	} {
 		if !strings.Contains(out.String(), want) {

@@ -25,6 +25,7 @@ func measures() []measure {
 		{"shield", "The shield with its counters in memory", shield},
 		{"redis", "The shield with its counters in Redis", redisShield},
 		{"checks", "Checks in Redis, without a server, against one transaction a check", redisChecks},
+		{"peers", "Other limiters for Go, on both stores", peers},
 		{"binary", "The real binary with 1,000 mocks in SQLite, shield off", realBinary},
 		{"memory", "Memory with the journal on", memory},
 		{"outages", "Redis goes away and comes back", outages},
