@@ -152,6 +152,12 @@ func Settle(p *Policy, cost int64) (d Decision, settled bool, err error) {
 	}
 }
 
+// NeedsState says that [Settle] would not decide: a state must. Stores whose checks are counted in nanoseconds ask it
+// first, since it returns nothing to copy.
+func NeedsState(p *Policy, cost int64) bool {
+	return p != nil && cost >= 0 && p.Limit > 0 && p.usable() && cost <= p.Capacity()
+}
+
 // windowStart returns the tick at which the clock-aligned window that holds now begins.
 func windowStart(p *Policy, now time.Time) int64 {
 	window := p.windowTicks()

@@ -30,16 +30,23 @@ const (
 func (k kind) grows() bool { return k == kindLog || k == kindLeases }
 
 func keyOf(k *ratelimit.Key, p *ratelimit.Policy) key {
-	counted := key{namespace: k.Namespace, identifier: k.Identifier}
-	if len(k.Identifier) > longIdentifier || strings.HasPrefix(k.Identifier, "h_") {
-		counted.identifier = ratelimit.KeyIdentifier(k.Identifier)
-	}
-	counted.kind = kindOf(p)
+	var counted key
+	counted.read(k, p)
 	return counted
+}
+
+// read is keyOf in place.
+func (k *key) read(given *ratelimit.Key, p *ratelimit.Policy) {
+	k.namespace, k.identifier, k.kind = given.Namespace, given.Identifier, kindOf(p)
+	if len(k.identifier) > longIdentifier || strings.HasPrefix(k.identifier, "h_") {
+		k.identifier = ratelimit.KeyIdentifier(k.identifier)
+	}
 }
 
 func kindOf(p *ratelimit.Policy) kind {
 	switch p.Algorithm {
+	case "": // Most policies name none, which no other case need find out.
+		return kindOfWindow(p)
 	case ratelimit.SlidingWindow:
 		return kindSliding
 	case ratelimit.SlidingLog:
@@ -49,11 +56,15 @@ func kindOf(p *ratelimit.Policy) kind {
 	case ratelimit.Concurrency:
 		return kindLeases
 	default:
-		if p.Align == ratelimit.AlignFirstRequest {
-			return kindFirst
-		}
-		return kindClock
+		return kindOfWindow(p)
 	}
+}
+
+func kindOfWindow(p *ratelimit.Policy) kind {
+	if p.Align == ratelimit.AlignFirstRequest {
+		return kindFirst
+	}
+	return kindClock
 }
 
 func (k key) hasPrefix(prefix string) bool {
@@ -73,4 +84,5 @@ func (s *Store) hash(k *key) uint64 {
 // shardOf takes the upper bits of the hash, since its table looks at the lower ones.
 func (s *Store) shardOf(hash uint64) *shard { return &s.shards[s.indexOf(hash)] }
 
-func (s *Store) indexOf(hash uint64) uint64 { return hash >> shardShift % uint64(len(s.shards)) }
+// indexOf masks, since the number of shards is a power of two and dividing takes longer.
+func (s *Store) indexOf(hash uint64) uint64 { return hash >> shardShift & uint64(len(s.shards)-1) }

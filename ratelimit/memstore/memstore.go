@@ -87,7 +87,7 @@ func New(o Options) (*Store, error) {
 		o.MaxBytes = DefaultMaxBytes
 	}
 	if o.Clock == nil {
-		o.Clock = time.Now
+		o.Clock = newMachineClock().now
 	}
 	count := shardCount(runtime.GOMAXPROCS(0), o.MaxKeys)
 	born := o.Clock()
@@ -112,12 +112,13 @@ func shardCount(processors, keys int) int {
 
 // Take judges the request by its state and keeps the new one (rules RL42 to RL45).
 func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decision, err error) {
-	d, settled, err := ratelimit.Settle(r.Policy, r.Cost)
-	if settled || err != nil {
+	if !ratelimit.NeedsState(r.Policy, r.Cost) {
+		d, _, err = ratelimit.Settle(r.Policy, r.Cost)
 		return d, err
 	}
 	at := s.instant(&r.Now)
-	k := keyOf(&r.Key, r.Policy)
+	var k key
+	k.read(&r.Key, r.Policy)
 	hash := s.hash(&k)
 	err = s.shardOf(hash).take(hash, &k, &r, at, &d)
 	return d, err
@@ -126,12 +127,13 @@ func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decisi
 // instant fills in the instant of a check that gives none, and returns the real time by which counters expire, in
 // nanoseconds of the store's life.
 func (s *Store) instant(given *time.Time) int64 {
+	if given.IsZero() {
+		*given = s.clock()
+		return int64(given.Sub(s.born))
+	}
 	now := *given
 	if !s.monotonic || !monotonic(now) {
 		now = s.clock()
-	}
-	if given.IsZero() {
-		*given = now
 	}
 	return int64(now.Sub(s.born))
 }
