@@ -67,7 +67,7 @@ func MemoryPeers(tb testing.TB) ([]Peer, error) {
 		}},
 		{"sethvargo/go-limiter, memory", func(ctx context.Context, key string) error {
 			_, _, _, _, err := buckets.Take(ctx, key) //nolint:dogsled // only the error matters
-			return err                               //nolint:wrapcheck // the caller does
+			return err                                //nolint:wrapcheck // the caller does
 		}},
 		{"throttled, memory", gcra},
 		{"ulule/limiter, memory", newUlule(ululememory.NewStore())},

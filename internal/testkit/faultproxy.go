@@ -3,6 +3,7 @@
 package testkit
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -63,8 +64,8 @@ func (p *FaultProxy) Pass() {
 	p.enter(modePass, 0)
 }
 
-// Delay forwards requests at once and holds each piece of an answer back for d: a server that does what it is told, but
-// is slow to say so.
+// Delay forwards requests at once and holds each piece of an answer back for d from when it came: a server that does what
+// it is told, but is far away or slow to say so.
 func (p *FaultProxy) Delay(d time.Duration) {
 	p.tb.Helper()
 	p.enter(modePass, d)
@@ -168,33 +169,75 @@ func (p *FaultProxy) serve(client net.Conn) {
 			return
 		}
 		p.pumps.Go(func() {
-			p.pump(k, client, server, p.answerDelay)
+			p.deliver(k, client, p.collect(k, server))
 			p.drop(k)
 		})
-		p.pump(k, server, client, func() time.Duration { return 0 })
+		p.pump(k, server, client)
 	case modeBlackHole:
 		k.holed.Store(true)
-		p.pump(k, io.Discard, client, func() time.Duration { return 0 })
+		p.pump(k, io.Discard, client)
 	default:
 		// What was refused a moment ago, or must be reset.
 	}
 }
 
 // pump copies until an end closes. It reads on in a black hole, so that it hears of a client that gives up.
-func (p *FaultProxy) pump(k *link, dst io.Writer, src io.Reader, delay func() time.Duration) {
+func (p *FaultProxy) pump(k *link, dst io.Writer, src io.Reader) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := src.Read(buf)
-		if err != nil || !k.wait(delay()) {
+		if err != nil || p.forward(k, dst, buf[:n]) != nil {
 			return
 		}
-		if p.swallows() {
-			k.holed.Store(true)
+	}
+}
+
+// forward writes what came, unless the link has fallen into a black hole.
+func (p *FaultProxy) forward(k *link, dst io.Writer, text []byte) error {
+	if p.swallows() {
+		k.holed.Store(true)
+	}
+	if k.holed.Load() {
+		return nil
+	}
+	_, err := dst.Write(text)
+	return err
+}
+
+// piece is a part of an answer, and when it is to arrive.
+type piece struct {
+	text []byte
+	due  time.Time
+}
+
+// underway is how many pieces of answers may be on their way of one connection.
+const underway = 1024
+
+// collect reads answers as they come: a long way holds several pieces at once, and does not carry one after the other.
+func (p *FaultProxy) collect(k *link, server io.Reader) <-chan piece {
+	pieces := make(chan piece, underway)
+	p.pumps.Go(func() {
+		defer close(pieces)
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := server.Read(buf)
+			if err != nil {
+				return
+			}
+			select {
+			case pieces <- piece{bytes.Clone(buf[:n]), time.Now().Add(p.answerDelay())}:
+			case <-k.closed:
+				return
+			}
 		}
-		if k.holed.Load() {
-			continue
-		}
-		if _, err := dst.Write(buf[:n]); err != nil {
+	})
+	return pieces
+}
+
+// deliver writes each piece when it is due, until there are no more or the link is cut.
+func (p *FaultProxy) deliver(k *link, client io.Writer, pieces <-chan piece) {
+	for next := range pieces {
+		if !k.wait(time.Until(next.due)) || p.forward(k, client, next.text) != nil {
 			return
 		}
 	}

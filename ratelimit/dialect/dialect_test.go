@@ -325,3 +325,28 @@ func BenchmarkLimit(b *testing.B) {
 		w.Limit(h, a)
 	}
 }
+
+// A limit of zero is refused by its author's engine: no limiter is asked, and no wait helps.
+func TestRL124_X3_always_limited_has_no_RetryAfter_in_any_form(t *testing.T) {
+	t.Parallel()
+	always := &ratelimit.Policy{Name: "closed", Window: time.Minute}
+	for _, retry := range []dialect.Retry{dialect.RetrySeconds, dialect.RetryHTTPDate, dialect.RetryNone, dialect.RetryUnlessNone} {
+		for reset, want := range map[dialect.Reset]string{
+			dialect.ResetSeconds: "0", dialect.ResetEpoch: "1767225618", dialect.ResetEpochMillis: "1767225617251",
+			dialect.ResetHTTPDate: "Thu, 01 Jan 2026 00:00:18 GMT",
+		} {
+			w := writer(t, dialect.Options{Dialects: []dialect.Dialect{dialect.X}, Reset: reset, RetryAfter: retry, WarnAt: 1})
+			a := &dialect.Answer{Decision: ratelimit.Decision{RetryAfter: ratelimit.Never, Policy: always}, Now: instant}
+			h := make(http.Header)
+			w.Limit(h, a)
+			w.RetryAfter(h, a.RetryAfter, a.Now)
+			if diff := cmp.Diff("X-RateLimit-Limit: 0\nX-RateLimit-Remaining: 0\nX-RateLimit-Reset: "+want, lines(h)); diff != "" {
+				t.Errorf("%s, %s (-want +got)\n%s", reset, retry, diff)
+			}
+		}
+	}
+	a := &dialect.Answer{Decision: ratelimit.Decision{RetryAfter: ratelimit.Never, Policy: always}}
+	if got := a.Problem(429, a.RetryAfter).Detail; got != `Policy "closed" allows no requests.` {
+		t.Errorf("detail %q", got)
+	}
+}

@@ -237,6 +237,7 @@ func TestRL71_options_that_cannot_be_are_refused(t *testing.T) {
 	}
 }
 
+// RL142: whatever the header says, the client is an address, and nothing panics.
 func FuzzRL142_forwarding_headers(f *testing.F) {
 	for _, row := range storetest.Published(f).Addresses {
 		for _, h := range row.Headers {

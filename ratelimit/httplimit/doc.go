@@ -22,7 +22,7 @@
 // [Guard.Middleware] is a func(http.Handler) http.Handler, as routers take it. An Echo e is a handler itself, so that
 // guard.Middleware(e) guards all of it; for some routes it is e.Group("/x", echo.WrapMiddleware(guard.Middleware)). Layers
 // belong around the whole, since Echo answers the errors of its handlers only after its middleware has returned.
-// Addresses.IPExtractor is what Echo.IPExtractor wants.
+// Addresses.IPExtractor returns what Echo.IPExtractor wants.
 //
 // # Layers
 //

@@ -67,7 +67,7 @@ func kindOfWindow(p *ratelimit.Policy) kind {
 	return kindClock
 }
 
-func (k key) hasPrefix(prefix string) bool {
+func (k *key) hasPrefix(prefix string) bool {
 	rest, ok := strings.CutPrefix(prefix, k.namespace)
 	if !ok {
 		return strings.HasPrefix(k.namespace, prefix)
@@ -85,4 +85,4 @@ func (s *Store) hash(k *key) uint64 {
 func (s *Store) shardOf(hash uint64) *shard { return &s.shards[s.indexOf(hash)] }
 
 // indexOf masks, since the number of shards is a power of two and dividing takes longer.
-func (s *Store) indexOf(hash uint64) uint64 { return hash >> shardShift & uint64(len(s.shards)-1) }
+func (s *Store) indexOf(hash uint64) uint64 { return hash >> shardShift & (uint64(len(s.shards)) - 1) }

@@ -77,7 +77,7 @@ func (h *shard) open(maxKeys int, maxBytes int64, evictions *atomic.Int64) {
 func (h *shard) at(r ref) *entry { return &h.chunks[(r-1)/chunkSize][(r-1)%chunkSize] }
 
 // chain masks, since the size of a table is a power of two and dividing takes longer.
-func (h *shard) chain(hash uint64) *ref { return &h.table[hash&uint64(len(h.table)-1)] }
+func (h *shard) chain(hash uint64) *ref { return &h.table[hash&(uint64(len(h.table))-1)] }
 
 // find returns the entry of the key, or none.
 func (h *shard) find(hash uint64, k *key) ref {

@@ -79,7 +79,7 @@ func everyKeyEnds(t *testing.T, server *testkit.Redis) {
 	}
 }
 
-// FuzzRL139_decisions_equal_those_of_Step sends a sequence of checks through Redis and through Step. Three bytes are one
+// FuzzRL139_decisions_equal_those_of_Step (rule RL139) sends a sequence of checks through Redis and through Step. Three bytes are one
 // check: how far the clock moves, back for a negative one, the cost, and now and then another limit.
 func FuzzRL139_decisions_equal_those_of_Step(f *testing.F) {
 	server := testkit.StartRedis(f)

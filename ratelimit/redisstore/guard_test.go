@@ -181,3 +181,21 @@ func TestRL11_errors_of_registers_say_what_they_are(t *testing.T) {
 		}
 	}
 }
+
+func TestRL108_the_stores_breaker_is_not_the_servers_circuit(t *testing.T) {
+	t.Parallel()
+	server := testkit.StartRedis(t)
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 100 * time.Millisecond}})
+	g := newGuard(t, s, guard.Rules{Circuit: &guard.Circuit{Threshold: 100_000}, Tiers: ladder()})
+	server.Kill()
+	testkit.Eventually(t, "the store's breaker to open", func() bool {
+		visit(t, g, "203.0.113.9", 200)
+		return s.Health().Open
+	})
+	if v := visit(t, g, "203.0.113.9", 200); !v.Allowed || v.Decision.Degraded != ratelimit.Open {
+		t.Errorf("a request without Redis: %+v, want it to pass", v)
+	}
+	if got := g.Circuit().Record.State; got != ratelimit.CircuitClosed {
+		t.Errorf("the circuit is %s because Redis is away", got)
+	}
+}
