@@ -14,7 +14,14 @@
 // age (rule A2), and the first whose conditions all hold answers. The time this takes does not depend on the number of
 // mocks.
 //
+// # Choosing what depends on the past
+//
+// A mock whose answer depends on earlier requests - a sequence, a state, a number of uses - is chosen in a step of the
+// request's session (package session), together with whatever else fits: choosing and moving on are one, whatever else
+// comes at the same time (rule R2). The step holds no more than that; limits are asked outside of it, and matching starts
+// again after them. Mocks that remember nothing are chosen without a lock.
+//
 // # Order of work
 //
-// Project, preflight, shield, bounded body, match, delay, answer, record: [Engine.ServeHTTP] is the place to read it.
+// Project, preflight, shield, session, bounded body, match, delay, answer, record: [Engine.ServeHTTP] is the place to read it.
 package engine

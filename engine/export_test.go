@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/mockbase/mockbase"
@@ -103,3 +104,17 @@ func Draw(d *mockbase.Delay, random *rand.Rand) time.Duration { return draw(d, r
 
 // ParseDelay is parseDelay.
 func ParseDelay(text string) (time.Duration, error) { return parseDelay(text) }
+
+// Limit lets a function decide as the limit of a published mock. It writes the answer itself when it refuses.
+func Limit(e *Engine, projectID, mock string, admit func(w http.ResponseWriter) bool) {
+	p := e.programs.Load().byID[projectID]
+	for i := range p.entries {
+		if p.entries[i].mock.Name == mock {
+			p.entries[i].limits = limiterFunc(admit)
+		}
+	}
+}
+
+type limiterFunc func(w http.ResponseWriter) bool
+
+func (f limiterFunc) admit(c *call, _ *route) bool { return f(c.w) }

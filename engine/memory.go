@@ -141,6 +141,10 @@ func (p *program) memories() map[string]memoryOf {
 	known := make(map[string]memoryOf, len(p.entries))
 	for i := range p.entries {
 		m := p.entries[i].mock
+		if m.ID == "" {
+			// What was never stored has no identity to keep.
+			continue
+		}
 		known[m.ID] = memoryOf{mock: m, serial: p.layout.Mocks[i].Serial}
 	}
 	return known
