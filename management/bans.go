@@ -35,7 +35,7 @@ func (s *Server) banned(router http.Handler) http.Handler {
 	for _, rt := range routes() {
 		secret[rt.method+" "+rt.path] = rt.secret
 	}
-	guarded := refusedAs(mockbase.CodeLoginBanned, s.LoginBan, nil, router)
+	guarded := refusedAs(refusalForm{code: mockbase.CodeLoginBanned, login: true}, s.LoginBan, router)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !secret[r.Method+" "+echo.GetPath(r)] || s.refusePlace(r) != nil {
 			router.ServeHTTP(w, r)

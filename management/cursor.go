@@ -67,12 +67,14 @@ type listing struct {
 	find string
 }
 
-// listing reads the parameters that every list has. The first sort is the one that is taken without asking.
+// listing reads the parameters that every list has. The first sort is the one that is taken without asking, the
+// other way round if it begins with a hyphen.
 func (p *params) listing(sorts ...string) (listing, error) {
-	l := listing{limit: p.number("limit", 1, maxLimit, defaultLimit), count: p.flag("count"), find: strings.ToLower(p.text("q")), sort: sorts[0]}
+	l := listing{limit: p.number("limit", 1, maxLimit, defaultLimit), count: p.flag("count"), find: strings.ToLower(p.text("q"))}
+	l.sort, l.descending = strings.CutPrefix(sorts[0], "-")
 	if asked := p.text("sort"); asked != "" {
-		known := slices.Clone(sorts)
-		for _, name := range sorts {
+		known := append([]string{l.sort}, sorts[1:]...)
+		for _, name := range slices.Clone(known) {
 			known = append(known, "-"+name)
 		}
 		if p.choice("sort", known) != "" {

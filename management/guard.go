@@ -39,7 +39,9 @@ func (s *Server) guard(rt route) echo.HandlerFunc {
 		return handle(c)
 	}
 	if rt.secret && s.LoginShield != nil {
-		return echo.WrapMiddleware(func(next http.Handler) http.Handler { return behind(s.LoginShield, limitFields(), next) })(inner)
+		return echo.WrapMiddleware(func(next http.Handler) http.Handler {
+			return refusedAs(refusalForm{code: mockbase.CodeRateLimited, login: true, drop: limitFields()}, s.LoginShield, next)
+		})(inner)
 	}
 	return inner
 }

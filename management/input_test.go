@@ -32,8 +32,17 @@ func bodies() []bodied {
 		{http.MethodPut, mocksPath + "/hello", owner, either, `{"request":"GET /x","response":{}}`, 16},
 		{http.MethodPatch, mocksPath + "/hello", owner, patches, `{"priority":1}`, 1},
 		{http.MethodPut, definitionPath, owner, either, `{"mocks":[]}`, 32},
+		{http.MethodPut, "/api/v1/admin/shield", admin, json, shieldBody, 1},
+		{http.MethodPost, "/api/v1/admin/shield/check", admin, json, `{"ip":"203.0.113.9"}`, 1},
+		{http.MethodPost, "/api/v1/admin/bans", admin, json, `{"subject":{"type":"ip","value":"203.0.113.9"},"duration":"1h","reason":"scraping"}`, 1},
+		{http.MethodPatch, "/api/v1/admin/bans/latest", admin, patches, `{"reason":"others"}`, 1},
 	}
 }
+
+// shieldBody are settings that the shield of these tests takes.
+const shieldBody = `{"policies":[{"name":"engine","limit":7,"window":"60s","algorithm":"fixed_window","key":"ip","mode":"enforce","onStoreFailure":"open"}],
+	"safelist":[],"blocklist":["192.0.2.0/24"],"trustedProxies":[],"clientHeader":"x-forwarded-for","ipv6Prefix":64,"exposeHeaders":true,
+	"circuit":{"mode":"disabled","threshold":"10000/60s","recovery":"30s","globalLimit":"50000/60s"},"pinned":["/ignored"]}`
 
 func inputWorld(t *testing.T) *world {
 	t.Helper()

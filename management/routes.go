@@ -83,6 +83,11 @@ const metricsPath = "/metrics"
 // they are public (M-243).
 func (s *Server) table() []route {
 	table := routes()
+	if s.Guardian == nil {
+		table = slices.DeleteFunc(table, func(rt route) bool {
+			return strings.HasPrefix(rt.path, adminShield) || strings.HasPrefix(rt.path, adminBans)
+		})
+	}
 	at := slices.IndexFunc(table, func(rt route) bool { return rt.path == metricsPath })
 	switch {
 	case s.Metrics == nil:
@@ -132,7 +137,30 @@ func routes() []route {
 		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, operation: "getExchange", handle: (*Server).getExchange},
 		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
-	}, rootRoutes())
+	}, shieldRoutes(list), rootRoutes())
+}
+
+// Where the shield and its bans are administered.
+const (
+	adminShield = apiPrefix + "/admin/shield"
+	adminBans   = apiPrefix + "/admin/bans"
+)
+
+// shieldRoutes are those by which administrators look after the shield. The parameters of lists are list.
+func shieldRoutes(list []string) []route {
+	return []route{
+		{id: "M-218", method: http.MethodDelete, path: adminBans, access: accessAdmin, operation: "liftBans", handle: (*Server).liftBans, query: []string{"rule", "id"}},
+		{id: "M-219", method: http.MethodGet, path: adminBans + "/{id}", access: accessAdmin, operation: "getBan", handle: (*Server).getBan},
+		{id: "M-220", method: http.MethodGet, path: adminShield, access: accessAdmin, operation: "getShield", handle: (*Server).shieldSettings},
+		{id: "M-221", method: http.MethodPut, path: adminShield, access: accessAdmin, operation: "changeShield", handle: (*Server).changeShield, query: []string{"force"}},
+		{id: "M-222", method: http.MethodGet, path: adminShield + "/status", access: accessAdmin, operation: "getShieldStatus", handle: (*Server).shieldStatus},
+		{id: "M-223", method: http.MethodPost, path: adminShield + "/check", access: accessAdmin, operation: "checkShield", handle: (*Server).checkShield},
+		{id: "M-224", method: http.MethodGet, path: adminShield + "/callers", access: accessAdmin, operation: "listCallers", handle: (*Server).shieldCallers, query: append(slices.Clone(list), "policy", "range")},
+		{id: "M-225", method: http.MethodGet, path: adminBans, access: accessAdmin, operation: "listBans", handle: (*Server).listBans, query: append(slices.Clone(list), "active", "type", "rule", "source")},
+		{id: "M-226", method: http.MethodPost, path: adminBans, access: accessAdmin, operation: "createBan", handle: (*Server).createBan, creates: true},
+		{id: "M-227", method: http.MethodPatch, path: adminBans + "/{id}", access: accessAdmin, operation: "changeBan", handle: (*Server).changeBan},
+		{id: "M-228", method: http.MethodDelete, path: adminBans + "/{id}", access: accessAdmin, operation: "deleteBan", handle: (*Server).deleteBan},
+	}
 }
 
 // rootRoutes are the routes outside /api/v1. They are not counted by the shield.

@@ -94,6 +94,8 @@ type Options struct {
 	// LoginBan is put before what takes a secret from a person, where it sees the status of each answer: of those who
 	// guess it lets nothing through (rule M-37). It finds the account that is signed in to by [SignInAccount]; nil is none.
 	LoginBan func(http.Handler) http.Handler
+	// Guardian is what administrators see and change of the shield; nil is 404 for all of that.
+	Guardian Guardian
 	// Warnings are those that a mock has among the others of its project; nil is none.
 	Warnings func(*mockbase.Snapshot, *mockbase.Mock) []mockbase.FieldError
 	// ClientAddress tells who sent a request; nil is the peer.

@@ -24,11 +24,20 @@ type shieldKey struct{}
 // RL114). The fields in drop never leave: of two shields around one handler only the outer one announces itself, as
 // every answer names the policy management (rule M-16).
 func behind(shield func(http.Handler) http.Handler, drop []string, next http.Handler) http.Handler {
-	return refusedAs(mockbase.CodeRateLimited, shield, drop, next)
+	return refusedAs(refusalForm{code: mockbase.CodeRateLimited, drop: drop}, shield, next)
 }
 
-// refusedAs is behind with the code of the shield's 429.
-func refusedAs(code mockbase.Code, shield func(http.Handler) http.Handler, drop []string, next http.Handler) http.Handler {
+// refusalForm says how the refusals of a shield are answered.
+type refusalForm struct {
+	// code is that of a 429; login tells that the shield is about signing in (rule M-37).
+	code  mockbase.Code
+	login bool
+	// drop are the fields that never leave.
+	drop []string
+}
+
+// refusedAs puts a shield before next whose refusals have a form.
+func refusedAs(form refusalForm, shield func(http.Handler) http.Handler, next http.Handler) http.Handler {
 	guarded := shield(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if held, ok := r.Context().Value(shieldKey{}).(*shieldWriter); ok {
 			held.passed = true
@@ -36,7 +45,7 @@ func refusedAs(code mockbase.Code, shield func(http.Handler) http.Handler, drop 
 		next.ServeHTTP(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		held := &shieldWriter{ResponseWriter: w, drop: drop, code: code}
+		held := &shieldWriter{ResponseWriter: w, refusalForm: form}
 		guarded.ServeHTTP(held, r.WithContext(context.WithValue(r.Context(), shieldKey{}, held)))
 		held.refuse(r)
 	})
@@ -46,9 +55,8 @@ func refusedAs(code mockbase.Code, shield func(http.Handler) http.Handler, drop 
 // itself.
 type shieldWriter struct {
 	http.ResponseWriter
+	refusalForm
 
-	drop   []string
-	code   mockbase.Code
 	passed bool
 	status int
 	body   bytes.Buffer
@@ -89,9 +97,11 @@ func (w *shieldWriter) refuse(r *http.Request) {
 		code := w.code
 		switch w.status {
 		case http.StatusServiceUnavailable:
-			code = mockbase.CodeUnavailable
+			if code = mockbase.CodeUnavailable; w.login {
+				code = mockbase.CodeLoginUnavailable
+			}
 		case http.StatusForbidden:
-			code = mockbase.CodeForbidden
+			code = mockbase.CodeAddressBlocked
 		}
 		id := RequestID(r.Context())
 		body = appendMembers(body, encode(struct {

@@ -125,7 +125,7 @@ func TestM6_other_refusals_of_the_shield_keep_their_form(t *testing.T) {
 		want             string
 	}{
 		{"closed", "application/problem+json", `{"type":"t","title":"T","status":503,"detail":"d"}`, 503, `{"type":"t","title":"T","status":503,"detail":"d","instance":"x","code":"unavailable","requestId":"x"}`},
-		{"blocked", "application/problem+json", `{"type":"t","title":"T","status":403,"detail":"d"}`, 403, `{"type":"t","title":"T","status":403,"detail":"d","instance":"x","code":"forbidden","requestId":"x"}`},
+		{"blocked", "application/problem+json", `{"type":"t","title":"T","status":403,"detail":"d"}`, 403, `{"type":"t","title":"T","status":403,"detail":"d","instance":"x","code":"address-blocked","requestId":"x"}`},
 		{"text", "text/plain", "Rate limited\n", 429, "Rate limited\n"},
 		{"no body", "application/problem+json", "", 429, ""},
 	} {

@@ -106,6 +106,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 		MockSchema: []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
 		Build:      management.BuildInfo{Version: "1.2.3", Commit: "abc", BuiltAt: "2026-03-01T00:00:00Z"},
 		Instance:   management.Instance{Name: "Test", Color: "#1d4ed8"},
+		Guardian:   newGuardian(w.clock.Now),
 		Metrics:    func() ([]byte, error) { return []byte("up 1\n"), nil },
 		Clock:      w.clock.Now, Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/shield"
 	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/journal"
 	"github.com/mockbase/mockbase/management"
@@ -23,6 +24,8 @@ var (
 	_ management.Traffic  = (*journal.Journal)(nil)
 	_ journal.Sink        = store.Store(nil)
 	_ engine.Recorder     = (*journal.Journal)(nil)
+	_ management.Guardian = (*shield.Shield)(nil)
+	_ shield.Kept         = store.Store(nil)
 )
 
 // recordedPlane is the mock plane with its record: a project that goes takes its exchanges along.
@@ -60,6 +63,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	if s.setup != nil {
 		o.SetupCode = s.setup.SetupCode
 	}
+	o.Guardian = s.shield
 	o.Shield, o.LoginShield, o.LoginBan = s.shield.Management(), s.shield.Login(), s.shield.LoginBan()
 	if !s.settings.NoUI {
 		page, err := web.New(web.Options{

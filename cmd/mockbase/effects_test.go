@@ -62,7 +62,7 @@ func TestC20_settings_have_their_effect(t *testing.T) {
 		{name: "shield-blocklist of others", args: []string{"--shield-blocklist=192.0.2.1"}, requests: []string{hello}, status: 200},
 		{name: "shield-blocklist with a limit", args: []string{limited, "--shield-blocklist=192.0.2.1"}, requests: []string{hello, hello}, status: 429},
 		{name: "shield-blocklist without a limit", args: []string{"--engine-limit=disabled", "--shield-blocklist=/m/demo/*"}, requests: []string{hello}, status: 403},
-		{name: "shield-blocklist and the management API", args: []string{"--management-limit=disabled", "--shield-blocklist=127.0.0.1"}, requests: []string{"GET /api/v1/auth/status"}, status: 403, body: `"code":"forbidden"`},
+		{name: "shield-blocklist and the management API", args: []string{"--management-limit=disabled", "--shield-blocklist=127.0.0.1"}, requests: []string{"GET /api/v1/auth/status"}, status: 403, body: `"code":"address-blocked"`},
 		{name: "shield-blocklist spares probes", args: []string{"--shield-blocklist=0.0.0.0/0"}, requests: []string{"GET /healthz"}, status: 200},
 		{name: "the safelist wins", args: []string{"--shield-blocklist=127.0.0.0/8", "--shield-safelist=127.0.0.1"}, requests: []string{hello}, status: 200},
 		{name: "limit-store-failure open", args: []string{limited, "--redis-addrs=127.0.0.1:1"}, requests: []string{hello, hello, hello}, status: 200},

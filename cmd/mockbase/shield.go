@@ -46,6 +46,7 @@ func (s *server) openShield() error {
 	}
 	if made.redis != nil {
 		backend = shield.BackendRedis
+		o.Bans, o.Circuits = made.redis.Bans(), made.redis.Circuits()
 	}
 	o.Backend = backend
 	if made.Shield, err = shield.New(s.ctx, o); err != nil {

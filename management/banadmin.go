@@ -1,0 +1,237 @@
+package management
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// maxReason bounds the reason of a ban in bytes.
+const maxReason = 1000
+
+// forever is the duration of a ban without an end.
+const forever = "forever"
+
+// banView is a ban as the API shows one (rule M-225).
+type banView struct {
+	ID        string              `json:"id"`
+	Rule      string              `json:"rule,omitempty"`
+	Subject   mockbase.BanSubject `json:"subject"`
+	Reason    string              `json:"reason"`
+	Source    string              `json:"source"`
+	CreatedBy *string             `json:"createdBy"`
+	Hits      int64               `json:"hits"`
+	CreatedAt string              `json:"createdAt"`
+	ExpiresAt *string             `json:"expiresAt"`
+}
+
+// The sources of bans.
+const (
+	sourceManual = "manual"
+	sourceRule   = "rule"
+)
+
+func viewBan(b *mockbase.Ban) banView {
+	view := banView{
+		ID: b.ID, Rule: b.Rule, Subject: b.Subject, Reason: b.Reason, Source: sourceManual, CreatedBy: maybeText(b.CreatedBy), Hits: b.Hits,
+		CreatedAt: timeText(b.CreatedAt), ExpiresAt: maybeTime(b.ExpiresAt),
+	}
+	if b.Rule != "" {
+		view.Source = sourceRule
+	}
+	return view
+}
+
+// listBans lists bans, the newest first (M-225).
+func (s *Server) listBans(c *call) error {
+	p := c.params()
+	active, kind := p.choice("active", []string{"true", "false"}), p.choice("type", []string{mockbase.BanIP, mockbase.BanCIDR, mockbase.BanAccount})
+	source, rule := p.choice("source", []string{sourceManual, sourceRule}), p.text("rule")
+	l, err := p.listing("-createdAt", "expiresAt")
+	if err != nil {
+		return err
+	}
+	all, err := s.Guardian.List(c.ctx())
+	if err != nil {
+		return err
+	}
+	now := s.clock()
+	views := []banView{}
+	for i := range all {
+		view := viewBan(&all[i])
+		wanted := (active == "" || (active == "true") == all[i].Active(now)) && (kind == "" || kind == view.Subject.Type) &&
+			(source == "" || source == view.Source) && (rule == "" || rule == view.Rule)
+		if wanted && (l.finds(view.Subject.Value) || l.finds(view.Reason)) {
+			views = append(views, view)
+		}
+	}
+	total := len(views)
+	onPage, next := cut(l, views, func(v banView) key {
+		if l.sort == "expiresAt" && v.ExpiresAt == nil {
+			return key{Text: "~", ID: v.ID} // Behind all that end.
+		}
+		if l.sort == "expiresAt" {
+			return key{Text: *v.ExpiresAt, ID: v.ID}
+		}
+		return key{Text: v.CreatedAt, ID: v.ID}
+	})
+	return c.list(l, onPage, total, next)
+}
+
+// getBan shows one ban (M-219).
+func (s *Server) getBan(c *call) error {
+	found, err := s.banOf(c)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, viewBan(&found))
+}
+
+func (s *Server) banOf(c *call) (mockbase.Ban, error) {
+	id, err := pathParam(c, "id")
+	if err != nil {
+		return mockbase.Ban{}, err
+	}
+	return s.Guardian.Find(c.ctx(), id)
+}
+
+// createBan bans an address, a network or an account (M-226).
+func (s *Server) createBan(c *call) error {
+	var wish mockbase.Ban
+	by := s.administrator(c)
+	err := c.object(typeJSON, func(f *mockbase.Fields) {
+		if o := f.Object("subject"); o != nil {
+			kinds := []string{mockbase.BanIP, mockbase.BanCIDR, mockbase.BanAccount}
+			if o.Text("type", &wish.Subject.Type) && !slices.Contains(kinds, wish.Subject.Type) {
+				o.Fault("type", mockbase.FieldEnum, "a subject is ip, cidr or account")
+			}
+			o.Text("value", &wish.Subject.Value)
+			o.Required("type", "value")
+			o.Done()
+		}
+		s.readEnd(f, &wish.ExpiresAt)
+		readReason(f, &wish.Reason)
+		f.Bool("force", &by.Force)
+		f.Required("subject", "duration", "reason")
+	})
+	if err != nil {
+		return err
+	}
+	made, err := s.Guardian.Add(c.ctx(), wish, by)
+	if err != nil {
+		return err
+	}
+	c.header().Set("Location", apiPrefix+"/admin/bans/"+made.ID)
+	return c.json(http.StatusCreated, viewBan(&made))
+}
+
+// readEnd reads how long a ban shall last from now on, and tells whether it is stated.
+func (s *Server) readEnd(f *mockbase.Fields, to *time.Time) bool {
+	var text string
+	if !f.Text("duration", &text) {
+		return false
+	}
+	if text == forever {
+		*to = time.Time{}
+		return true
+	}
+	d, err := mockbase.ParseDuration(text)
+	switch {
+	case err != nil:
+		f.Fault("duration", mockbase.FieldPattern, "write a time such as 1h or 7d, or forever")
+	case d < time.Second || d > maxBan:
+		f.Fault("duration", mockbase.FieldRange, "a ban lasts 1s to 3650d, or forever")
+	}
+	*to = s.clock().Add(d)
+	return true
+}
+
+// maxBan is the longest ban with an end.
+const maxBan = 3650 * 24 * time.Hour
+
+func readReason(f *mockbase.Fields, to *string) bool {
+	if !f.Text("reason", to) {
+		return false
+	}
+	*to = strings.TrimSpace(*to)
+	if *to == "" || len(*to) > maxReason {
+		f.Fault("reason", mockbase.FieldRange, "a reason has 1 to %d bytes", maxReason)
+	}
+	return true
+}
+
+// changeBan gives a ban another end or reason (M-227).
+func (s *Server) changeBan(c *call) error {
+	found, err := s.banOf(c)
+	if err != nil {
+		return err
+	}
+	var end time.Time
+	var reason string
+	var ends, reasoned bool
+	err = c.object(typeMergePatch, func(f *mockbase.Fields) {
+		ends = s.readEnd(f, &end)
+		reasoned = readReason(f, &reason)
+	})
+	if err != nil {
+		return err
+	}
+	changed, err := s.Guardian.Change(c.ctx(), found.ID, func(b *mockbase.Ban) {
+		if ends {
+			b.ExpiresAt = end
+		}
+		if reasoned {
+			b.Reason = reason
+		}
+	}, s.administrator(c))
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, viewBan(&changed))
+}
+
+// deleteBan lifts one ban (M-228).
+func (s *Server) deleteBan(c *call) error {
+	found, err := s.banOf(c)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Guardian.Lift(c.ctx(), []mockbase.Ban{found}, s.administrator(c)); err != nil {
+		return err
+	}
+	return c.nothing()
+}
+
+// liftBans lifts all bans of a rule, or those with the ids that are named (M-218). One of the two is needed, so that
+// nobody lifts all of them by a slip.
+func (s *Server) liftBans(c *call) error {
+	p := c.params()
+	rule, ids := p.text("rule"), p.text("id")
+	if (rule == "") == (ids == "") {
+		p.fault("rule", mockbase.FieldRequired, "say which bans: either rule, or id with ids and commas between them")
+	}
+	if err := p.err(); err != nil {
+		return err
+	}
+	all, err := s.Guardian.List(c.ctx())
+	if err != nil {
+		return err
+	}
+	named := strings.Split(ids, ",")
+	var chosen []mockbase.Ban
+	for i := range all {
+		if rule != "" && all[i].Rule == rule || ids != "" && slices.Contains(named, all[i].ID) {
+			chosen = append(chosen, all[i])
+		}
+	}
+	lifted, err := s.Guardian.Lift(c.ctx(), chosen, s.administrator(c))
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, struct {
+		Lifted int `json:"lifted"`
+	}{lifted})
+}
