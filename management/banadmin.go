@@ -45,11 +45,21 @@ func viewBan(b *mockbase.Ban) banView {
 	return view
 }
 
+// banFilter says which bans a list shows; an empty member says nothing.
+type banFilter struct{ active, kind, source, rule string }
+
+func (f *banFilter) selects(v *banView, active bool) bool {
+	return (f.active == "" || (f.active == "true") == active) && (f.kind == "" || f.kind == v.Subject.Type) &&
+		(f.source == "" || f.source == v.Source) && (f.rule == "" || f.rule == v.Rule)
+}
+
 // listBans lists bans, the newest first (M-225).
 func (s *Server) listBans(c *call) error {
 	p := c.params()
-	active, kind := p.choice("active", []string{"true", "false"}), p.choice("type", []string{mockbase.BanIP, mockbase.BanCIDR, mockbase.BanAccount})
-	source, rule := p.choice("source", []string{sourceManual, sourceRule}), p.text("rule")
+	filter := banFilter{
+		active: p.choice("active", []string{"true", "false"}), kind: p.choice("type", []string{mockbase.BanIP, mockbase.BanCIDR, mockbase.BanAccount}),
+		source: p.choice("source", []string{sourceManual, sourceRule}), rule: p.text("rule"),
+	}
 	l, err := p.listing("-createdAt", "expiresAt")
 	if err != nil {
 		return err
@@ -62,23 +72,25 @@ func (s *Server) listBans(c *call) error {
 	views := []banView{}
 	for i := range all {
 		view := viewBan(&all[i])
-		wanted := (active == "" || (active == "true") == all[i].Active(now)) && (kind == "" || kind == view.Subject.Type) &&
-			(source == "" || source == view.Source) && (rule == "" || rule == view.Rule)
-		if wanted && (l.finds(view.Subject.Value) || l.finds(view.Reason)) {
+		if filter.selects(&view, all[i].Active(now)) && l.finds(view.Subject.Value, view.Reason) {
 			views = append(views, view)
 		}
 	}
 	total := len(views)
-	onPage, next := cut(l, views, func(v banView) key {
-		if l.sort == "expiresAt" && v.ExpiresAt == nil {
-			return key{Text: "~", ID: v.ID} // Behind all that end.
-		}
-		if l.sort == "expiresAt" {
-			return key{Text: *v.ExpiresAt, ID: v.ID}
-		}
-		return key{Text: v.CreatedAt, ID: v.ID}
-	})
+	onPage, next := cut(l, views, func(v banView) key { return v.key(l.sort) })
 	return c.list(l, onPage, total, next)
+}
+
+// key is what a list of bans is sorted by. A ban without an end stands behind all that have one.
+func (v *banView) key(sort string) key {
+	switch {
+	case sort != "expiresAt":
+		return key{Text: v.CreatedAt, ID: v.ID}
+	case v.ExpiresAt == nil:
+		return key{Text: "~", ID: v.ID}
+	default:
+		return key{Text: *v.ExpiresAt, ID: v.ID}
+	}
 }
 
 // getBan shows one ban (M-219).

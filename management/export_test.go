@@ -1,6 +1,7 @@
 package management
 
 import (
+	"context"
 	"crypto/sha256"
 	"net/http"
 	"net/url"
@@ -136,3 +137,26 @@ func Page(names []string, limit int, order, after string) (onPage []string, next
 	onPage, next = cut(l, slices.Clone(names), func(name string) key { return key{Text: name, ID: "id-" + name} })
 	return onPage, next, nil
 }
+
+// The bounds of what slows attempts to sign in down.
+const (
+	MaxSleepersEach = maxSleepersEach
+	MaxSlowed       = maxSlowed
+)
+
+// Slowdown is what slows attempts to sign in down.
+type Slowdown struct{ *slowdown }
+
+// NewSlowdown makes one; a nil sleep waits on the clock of the machine.
+func NewSlowdown(clock func() time.Time, sleep func(context.Context, time.Duration) error) Slowdown {
+	return Slowdown{newSlowdown(clock, sleep)}
+}
+
+// Failed counts a failure, Await waits as an attempt does, Accounts counts the accounts that are remembered.
+func (s Slowdown) Failed(account string) { s.failed(account) }
+
+// Await waits as an attempt does.
+func (s Slowdown) Await(ctx context.Context, account string) error { return s.await(ctx, account) }
+
+// Accounts counts the accounts that are remembered.
+func (s Slowdown) Accounts() int { return len(s.accounts) }

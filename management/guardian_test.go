@@ -79,7 +79,7 @@ func (g *guardian) Status(r *http.Request) mockbase.ShieldStatus {
 	}
 }
 
-func (g *guardian) Probe(_ context.Context, p mockbase.ShieldProbe) (mockbase.ShieldVerdict, error) {
+func (*guardian) Probe(_ context.Context, p mockbase.ShieldProbe) (mockbase.ShieldVerdict, error) {
 	left := int64(119)
 	return mockbase.ShieldVerdict{Client: p.IP.String(), Allowed: true, DecidedBy: "tiers", Policy: "engine", Remaining: &left}, nil
 }

@@ -94,6 +94,9 @@ type Options struct {
 	// LoginBan is put before what takes a secret from a person, where it sees the status of each answer: of those who
 	// guess it lets nothing through (rule M-37). It finds the account that is signed in to by [SignInAccount]; nil is none.
 	LoginBan func(http.Handler) http.Handler
+	// Sleep holds back attempts to sign in to an account that many addresses guess at (rule M-37), until the context ends;
+	// nil waits on the clock of the machine.
+	Sleep func(ctx context.Context, d time.Duration) error
 	// Guardian is what administrators see and change of the shield; nil is 404 for all of that.
 	Guardian Guardian
 	// Warnings are those that a mock has among the others of its project; nil is none.
@@ -141,6 +144,7 @@ type Server struct {
 	origins   map[string]bool
 	documents documents
 	replays   *replays
+	slowdown  *slowdown
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -159,6 +163,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.fallbacks()
 	s.replays = newReplays(s.clock)
+	s.slowdown = newSlowdown(s.clock, o.Sleep)
 	if err := s.places(); err != nil {
 		return nil, fmt.Errorf("make management server: %w", err)
 	}

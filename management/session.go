@@ -43,8 +43,13 @@ func (s *Server) login(c *call) error {
 	if err != nil {
 		return err
 	}
+	account := plainEmail(in.email)
+	if err := s.slowdown.await(c.ctx(), account); err != nil {
+		return err
+	}
 	user, err := s.authenticate(c, in)
 	if mockbase.ErrorCode(err) == mockbase.CodeInvalidCredentials {
+		s.slowdown.failed(account)
 		return s.refuseLogin(c, err)
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/shield"
 	"github.com/mockbase/mockbase/management"
@@ -54,6 +55,16 @@ func (s *server) openShield() error {
 	}
 	s.ends = append(s.ends, made.Close)
 	return nil
+}
+
+// Status tells how the shield is, with what this process's memory holds.
+func (s *guarded) Status(r *http.Request) mockbase.ShieldStatus {
+	status := s.Shield.Status(r)
+	for _, m := range s.memories {
+		status.Store.Keys += int64(m.Len())
+		status.Store.Evictions += m.Evictions()
+	}
+	return status
 }
 
 // signedIn returns who sends a request to the management API by a token that this server made and that is still good. That

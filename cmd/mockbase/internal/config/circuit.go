@@ -35,7 +35,7 @@ func (r *Rate) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is more than one rate: %w", text, errRate)
 	}
 	only := rules[0]
-	if only.Limit < 1 || only.Limit > maxRate || only.Window < time.Second || only.Window > time.Hour {
+	if only.Limit < 1 || only.Limit > maxRate || only.Window < time.Second || only.Window > time.Hour || only.Window%time.Second != 0 {
 		return fmt.Errorf("%q is out of bounds: write 1 to %d requests within 1s to 1h", text, int64(maxRate))
 	}
 	*r = Rate{Count: only.Limit, Window: only.Window}
@@ -47,7 +47,7 @@ const maxRate = 1 << 40
 
 // String writes the rate the way it is read.
 func (r Rate) String() string {
-	return ratelimit.FormatRules([]ratelimit.Policy{{Limit: r.Count, Window: r.Window}})
+	return fmt.Sprintf("%d/%ds", r.Count, r.Window/time.Second)
 }
 
 // Switch is on or off.

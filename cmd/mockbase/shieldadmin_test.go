@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+)
+
+// shieldOf reads the settings of the shield, with their ETag.
+func (c *client) shieldOf(t *testing.T) (settings mockbase.ShieldSettings, etag string) {
+	t.Helper()
+	answer := c.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/shield", "")
+	if err := json.Unmarshal([]byte(answer.body), &settings); err != nil {
+		t.Fatal(err)
+	}
+	return settings, answer.Header.Get("ETag")
+}
+
+// changeShield puts changed settings and returns the answer.
+func (c *client) changeShield(t *testing.T, change func(*mockbase.ShieldSettings)) *reply {
+	t.Helper()
+	settings, etag := c.shieldOf(t)
+	change(&settings)
+	text, err := json.Marshal(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, c.base+"/api/v1/admin/shield", strings.NewReader(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("If-Match", etag)
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	answer, err := c.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &reply{answer, string(body)}
+}
+
+func policy(s *mockbase.ShieldSettings, name string) *mockbase.ShieldPolicy {
+	for i := range s.Policies {
+		if s.Policies[i].Name == name {
+			return &s.Policies[i]
+		}
+	}
+	return nil
+}
+
+// administered starts a server with an administrator, who is signed in.
+func administered(t *testing.T, dir string, args ...string) (*instance, *client) {
+	t.Helper()
+	server := start(t, append([]string{"--data-dir=" + dir, "--management-limit=disabled"}, args...)...)
+	c := newClient(t, server.URL)
+	if answer := c.call(t, http.StatusOK, http.MethodGet, "/api/v1/auth/status", ""); strings.Contains(answer.body, `"setupRequired":true`) {
+		c.setUp(t, setupCodeIn(t, dir))
+	}
+	c.logIn(t)
+	return server, c
+}
+
+func TestRL130_the_shield_is_changed_while_it_works_and_the_change_outlives_a_restart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server, c := administered(t, dir, "--shield-algorithm=fixed_window")
+	for range 3 {
+		c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
+	}
+	if got := c.changeShield(t, func(s *mockbase.ShieldSettings) {
+		p := policy(s, "engine")
+		p.Limit, p.Window, s.ExposeHeaders = 4, "1d", false
+		policy(s, "login").OnStoreFailure = "closed"
+	}); got.StatusCode != http.StatusOK || got.Header.Get("ETag") != `"v2"` {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	for range 4 { // Another window begins anew (RL12).
+		c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
+	}
+	// More requests in the same window: the count stays.
+	if got := c.changeShield(t, func(s *mockbase.ShieldSettings) { policy(s, "engine").Limit, s.ExposeHeaders = 5, true }); got.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	if got := c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", ""); !strings.HasPrefix(got.Header.Get("RateLimit"), `"engine";r=0`) {
+		t.Errorf("RateLimit %q", got.Header.Get("RateLimit"))
+	}
+	c.call(t, http.StatusTooManyRequests, http.MethodGet, "/m/demo/hello", "")
+	c.call(t, http.StatusCreated, http.MethodPost, "/api/v1/admin/bans", `{"subject":{"type":"cidr","value":"203.0.113.0/24"},"duration":"forever","reason":"scraping"}`)
+	server.until(t, "the settings of the shield were changed")
+	server.stop(t)
+
+	_, c = administered(t, dir, "--trusted-proxies=127.0.0.1", "--engine-limit=9/1d")
+	settings, etag := c.shieldOf(t)
+	if p := policy(&settings, "engine"); p.Limit != 9 || policy(&settings, "login").OnStoreFailure != "closed" || !settings.ExposeHeaders || etag != `"v3"` {
+		t.Errorf("after the restart: %+v, ETag %s", settings, etag)
+	}
+	// What the configuration states wins, and is not to be changed (rule C-3 and M-74).
+	got := c.changeShield(t, func(s *mockbase.ShieldSettings) { policy(s, "engine").Limit = 10 })
+	if got.StatusCode != http.StatusConflict || !strings.Contains(got.body, `"code":"pinned-by-config"`) || !strings.Contains(got.body, "--engine-limit") {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	// The ban is in force from the first request on.
+	banned, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/m/demo/hello", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	banned.Header.Set("X-Forwarded-For", "203.0.113.9")
+	answer, err := c.http.Do(banned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusForbidden || answer.Header.Get("Mockbase-Limited-By") != `shield; layer="bans"; policy="manual"` {
+		t.Errorf("banned: %d %v", answer.StatusCode, answer.Header)
+	}
+	if list := c.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/bans", ""); !strings.Contains(list.body, `"hits":1`) || !strings.Contains(list.body, "203.0.113.0/24") {
+		t.Errorf("bans %s", list.body)
+	}
+	_, rest, _ := strings.Cut(c.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/bans", "").body, `"id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	c.call(t, http.StatusNoContent, http.MethodDelete, "/api/v1/admin/bans/"+id, "")
+	c.call(t, http.StatusNotFound, http.MethodGet, "/api/v1/admin/bans/"+id, "")
+}
+
+func TestM221_M226_nobody_locks_themselves_out_by_a_slip(t *testing.T) {
+	t.Parallel()
+	_, c := administered(t, t.TempDir())
+	block := func(s *mockbase.ShieldSettings) { s.Blocklist = []string{"127.0.0.0/8"} }
+	if got := c.changeShield(t, block); got.StatusCode != http.StatusConflict || !strings.Contains(got.body, `"code":"would-lock-out"`) {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	for _, subject := range []string{`{"type":"ip","value":"127.0.0.1"}`, `{"type":"cidr","value":"127.0.0.0/8"}`, `{"type":"account","value":"ADA@example.com"}`} {
+		got := c.call(t, http.StatusConflict, http.MethodPost, "/api/v1/admin/bans", `{"subject":`+subject+`,"duration":"1h","reason":"a slip"}`)
+		if !strings.Contains(got.body, `"code":"would-lock-out"`) {
+			t.Errorf("%s: %s", subject, got.body)
+		}
+	}
+	// On the safelist nothing is refused (rule RL88).
+	if got := c.changeShield(t, func(s *mockbase.ShieldSettings) { s.Safelist = []string{"127.0.0.1"}; block(s) }); got.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
+	for name, change := range map[string]func(*mockbase.ShieldSettings){
+		"an unknown policy":        func(s *mockbase.ShieldSettings) { s.Policies[0].Name = "engin" },
+		"a policy twice":           func(s *mockbase.ShieldSettings) { s.Policies = append(s.Policies, s.Policies[0]) },
+		"an open login":            func(s *mockbase.ShieldSettings) { policy(s, "login").OnStoreFailure = "open" },
+		"a login by a header":      func(s *mockbase.ShieldSettings) { policy(s, "login").Key = "header:X-Id" },
+		"an unknown key":           func(s *mockbase.ShieldSettings) { policy(s, "engine").Key = "nose" },
+		"an unknown algorithm":     func(s *mockbase.ShieldSettings) { policy(s, "engine").Algorithm = "dice" },
+		"half a second":            func(s *mockbase.ShieldSettings) { policy(s, "engine").Window = "500ms" },
+		"no network":               func(s *mockbase.ShieldSettings) { s.Blocklist = []string{"everybody"} },
+		"no proxy":                 func(s *mockbase.ShieldSettings) { s.TrustedProxies = []string{"10.0.0.0/99"} },
+		"a circuit of other times": func(s *mockbase.ShieldSettings) { s.Circuit.Threshold = "5/1s" },
+	} {
+		if got := c.changeShield(t, change); got.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d %s", name, got.StatusCode, got.body)
+		}
+	}
+}
+
+func TestM37_M226_an_account_that_is_banned_does_not_sign_in(t *testing.T) {
+	t.Parallel()
+	_, c := administered(t, t.TempDir(), "--login-limit=disabled")
+	try := func(email string) *reply {
+		got, err := c.try(t.Context(), http.MethodPost, "/api/v1/auth/login", `{"email":"`+email+`","password":"wrong"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	c.call(t, http.StatusCreated, http.MethodPost, "/api/v1/admin/bans", `{"subject":{"type":"account","value":"eve@example.com"},"duration":"1h","reason":"guessing"}`)
+	if got := try("Eve@example.com"); got.StatusCode != http.StatusForbidden || !strings.Contains(got.body, `"code":"address-blocked"`) || got.Header.Get("Retry-After") != "3600" {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	// M-82: without a limit of attempts, failures ban all the same.
+	for range 5 {
+		if got := try("bob@example.com"); got.StatusCode != http.StatusUnauthorized {
+			t.Fatalf("%d %s", got.StatusCode, got.body)
+		}
+	}
+	if got := try("bob@example.com"); got.StatusCode != http.StatusTooManyRequests || !strings.Contains(got.body, `"code":"login-banned"`) {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	list := c.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/bans?source=rule", "")
+	if !strings.Contains(list.body, `"rule":"login-ban-1","subject":{"type":"ip","value":"127.0.0.1"},"reason":"5 failed attempts to sign in within 10m"`) {
+		t.Errorf("bans %s", list.body)
+	}
+	if got := c.call(t, http.StatusOK, http.MethodDelete, "/api/v1/admin/bans?rule=login-ban-1", ""); !strings.Contains(got.body, `"lifted":1`) {
+		t.Errorf("lifted %s", got.body)
+	}
+	if got := try("bob@example.com"); got.StatusCode != http.StatusUnauthorized {
+		t.Errorf("after the ban was lifted: %d %s", got.StatusCode, got.body)
+	}
+}
