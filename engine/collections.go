@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
-	"github.com/mockbase/mockbase/engine/body"
 	"github.com/mockbase/mockbase/engine/chance"
 	"github.com/mockbase/mockbase/engine/collection"
 	"github.com/mockbase/mockbase/engine/session"
@@ -105,7 +104,7 @@ func (r *collected) prepare(c *call) (sending, *failure) {
 			res.ID = p.value
 		}
 	}
-	decoded, err := body.New(c.outcome.received, c.header).Decoded()
+	decoded, err := c.bodyMessage().Decoded()
 	if err != nil {
 		return r.refuse(c, &mockbase.Error{Code: mockbase.CodeUnsupportedMediaType, Message: "the body cannot be decoded: " + err.Error()}), nil
 	}
