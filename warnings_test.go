@@ -161,3 +161,15 @@ func TestCheckReferencesLooksForNamedPolicies(t *testing.T) {
 		t.Errorf("a mock without a limit: %v", got)
 	}
 }
+
+func TestO9_a_header_beyond_latin_1_is_a_warning(t *testing.T) {
+	t.Parallel()
+	m, err := mockbase.DecodeMock([]byte(`{"request":"GET /a","response":{"text":"x","headers":{"X":["a","\u20ac"],"Y":"\u00e9"}}}`), mockbase.FormatJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := m.Warnings(nil)
+	if len(found) != 1 || found[0].Code != mockbase.WarningEncoding || found[0].Pointer != "#/response/headers/X" {
+		t.Errorf("warnings %v", found)
+	}
+}

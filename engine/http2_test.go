@@ -39,8 +39,13 @@ func http2Client(t *testing.T, h http.Handler) (client *http.Client, base string
 	return &http.Client{Transport: transport}, "http://" + listener.Addr().String() + "/m/shop"
 }
 
-// fetch reads a whole answer.
-func fetch(t *testing.T, client *http.Client, address string) (header, trailer http.Header, body string, err error) {
+// fetched is a whole answer.
+type fetched struct {
+	header, trailer http.Header
+	body            string
+}
+
+func fetch(t *testing.T, client *http.Client, address string) (fetched, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -50,11 +55,11 @@ func fetch(t *testing.T, client *http.Client, address string) (header, trailer h
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, nil, "", err
+		return fetched{}, err
 	}
 	defer answer.Body.Close()
 	received, err := io.ReadAll(answer.Body)
-	return answer.Header, answer.Trailer, string(received), err
+	return fetched{answer.Header, answer.Trailer, string(received)}, err
 }
 
 func TestO20_trailers_and_slow_headers_on_http_2(t *testing.T) {
@@ -66,9 +71,10 @@ func TestO20_trailers_and_slow_headers_on_http_2(t *testing.T) {
   - { request: GET /s, response: { text: abc, stream: { slowHeaders: 1ms } } }
 `)
 	client, base := http2Client(t, e)
-	header, trailer, body, err := fetch(t, client, base+"/t")
-	if err != nil || body != "abc" || trailer.Get("X-Sum") != "7" || header.Get("Etag") != "x" {
-		t.Errorf("%q, header %v, trailer %v, %v", body, header, trailer, err)
+	got, err := fetch(t, client, base+"/t")
+	header := got.header
+	if err != nil || got.body != "abc" || got.trailer.Get("X-Sum") != "7" || header.Get("Etag") != "x" {
+		t.Errorf("%+v, %v", got, err)
 	}
 	// Rule N11.
 	exposed := header.Get("Access-Control-Expose-Headers")
@@ -76,8 +82,8 @@ func TestO20_trailers_and_slow_headers_on_http_2(t *testing.T) {
 		t.Errorf("header %v, notes %q", header, notes)
 	}
 	began := time.Now()
-	if _, _, body, err := fetch(t, client, base+"/s"); err != nil || body != "abc" || time.Since(began) < 100*time.Millisecond {
-		t.Errorf("Q7: %q after %s, %v", body, time.Since(began), err)
+	if got, err := fetch(t, client, base+"/s"); err != nil || got.body != "abc" || time.Since(began) < 100*time.Millisecond {
+		t.Errorf("Q7: %q after %s, %v", got.body, time.Since(began), err)
 	}
 }
 
@@ -93,15 +99,15 @@ func TestQ12_one_stream_breaks_and_the_other_completes(t *testing.T) {
 	client, base := http2Client(t, e)
 	var both sync.WaitGroup
 	both.Go(func() {
-		if _, _, body, err := fetch(t, client, base+"/slow"); err != nil || body != "whole" {
-			t.Errorf("the other stream: %q, %v", body, err)
+		if got, err := fetch(t, client, base+"/slow"); err != nil || got.body != "whole" {
+			t.Errorf("the other stream: %q, %v", got.body, err)
 		}
 	})
-	if _, _, _, err := fetch(t, client, base+"/reset"); err == nil || !strings.Contains(err.Error(), "stream error") {
+	if _, err := fetch(t, client, base+"/reset"); err == nil || !strings.Contains(err.Error(), "stream error") {
 		t.Errorf("reset: %v", err)
 	}
-	if _, _, body, err := fetch(t, client, base+"/cut"); err == nil || body != "0123" {
-		t.Errorf("truncate: %q, %v", body, err)
+	if got, err := fetch(t, client, base+"/cut"); err == nil || got.body != "0123" {
+		t.Errorf("truncate: %q, %v", got.body, err)
 	}
 	both.Wait()
 	kinds := map[string]int{}
