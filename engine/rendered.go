@@ -218,8 +218,7 @@ func (r *rendered) cast() *mould {
 		return nil
 	}
 	m := &mould{answer: d.compile(r.settings), mediaType: d.typeOf()}
-	m.length = m.answer.place(headerContentLength)
-	if m.answer.dressing != nil || m.answer.headLength != nil || bodyless(m.answer.status) || m.length < 0 {
+	if m.length = m.answer.place(headerContentLength); m.length < 0 || !m.answer.even() {
 		return nil
 	}
 	for i := range r.headers {
@@ -232,6 +231,9 @@ func (r *rendered) cast() *mould {
 	}
 	return m
 }
+
+// even tells whether nothing about the answer depends on the request but what the templates say.
+func (a *answer) even() bool { return a.dressing == nil && a.headLength == nil && !bodyless(a.status) }
 
 // fitsMould tells whether a header's value has no influence on the rest of the header.
 func fitsMould(name string) bool {
