@@ -118,3 +118,15 @@ func Limit(e *Engine, projectID, mock string, admit func(w http.ResponseWriter) 
 type limiterFunc func(w http.ResponseWriter) bool
 
 func (f limiterFunc) admit(c *call, _ *route) bool { return f(c.w) }
+
+// ReadPreferences reads a control header; ok is false if a value cannot be.
+func ReadPreferences(line string) (applied string, ok bool) {
+	var p preferences
+	if p.read([]string{line}, make(map[string]bool)) != nil {
+		return "", false
+	}
+	return p.applied(), true
+}
+
+// CutSession is cutSession.
+func CutSession(path string) (name, rest string, named bool) { return cutSession(path) }
