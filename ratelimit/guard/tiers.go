@@ -11,9 +11,22 @@ type lineup struct {
 	tiers     []*tier
 	requests  []ratelimit.Request
 	decisions []ratelimit.Decision
+	// room is for the usual number of tiers, so that a lineup is one allocation.
+	room struct {
+		tiers     [usualTiers]*tier
+		requests  [usualTiers]ratelimit.Request
+		decisions [usualTiers]ratelimit.Decision
+	}
 }
 
-func newLineup() any { return &lineup{} }
+// usualTiers is the number of tiers that a lineup has room for from the start.
+const usualTiers = 4
+
+func newLineup() any {
+	l := &lineup{}
+	l.tiers, l.requests, l.decisions = l.room.tiers[:0], l.room.requests[:0], l.room.decisions[:0]
+	return l
+}
 
 func (l *lineup) add(t *tier, r *ratelimit.Request) {
 	l.tiers, l.requests, l.decisions = append(l.tiers, t), append(l.requests, *r), append(l.decisions, ratelimit.Decision{})

@@ -39,7 +39,8 @@ type LayerRefusal struct {
 
 // refuse writes the answer to a request that may not proceed.
 func (l *Layers) refuse(w http.ResponseWriter, r *http.Request, f *flight, v *ratelimit.Verdict) {
-	l.logMatch(r, f, layerMatch{layer: string(v.Layer), rule: v.Rule, wait: v.RetryAfter, status: v.Status, decision: &v.Decision})
+	denied := v.Decision // A copy, so that an allowed request's verdict may stay in its function's frame.
+	l.logMatch(r, f, layerMatch{layer: string(v.Layer), rule: v.Rule, wait: v.RetryAfter, status: v.Status, decision: &denied})
 	wait := v.RetryAfter
 	if wait > 0 && l.options.Jitter > 0 {
 		wait += rand.N(l.options.Jitter) //nolint:gosec // It spreads clients and keeps no secret.
