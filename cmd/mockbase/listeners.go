@@ -66,6 +66,7 @@ func newHTTPServer(handler http.Handler, maxHeader config.Bytes, logger *slog.Lo
 func (s *server) serve(l net.Listener, handler http.Handler) {
 	served := newHTTPServer(handler, s.settings.MaxHeader, s.log.Logger)
 	s.http.all = append(s.http.all, served)
+	l = s.behindBalancers(l)
 	go func() {
 		var err error
 		if s.tls != nil {

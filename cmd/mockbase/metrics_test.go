@@ -80,7 +80,7 @@ func (s scraped) total(tb testing.TB, name, labels string) float64 {
 // checkLabels finds labels that grow with clients (rule RL128).
 func (s scraped) checkLabels(tb testing.TB) {
 	tb.Helper()
-	known := []string{"policy", "outcome", "mode", "reason", "class", "version", "commit", "goversion", "le"}
+	known := []string{"policy", "outcome", "mode", "reason", "class", "version", "commit", "goversion", "le", "layer", "rule"}
 	for figure := range s {
 		words := strings.Fields(figure)
 		if !strings.HasPrefix(words[0], "mockbase_") {
@@ -115,6 +115,9 @@ func TestRL128_the_shield_is_counted_in_memory(t *testing.T) {
 			"mockbase_shield_checks_total outcome=skipped policy=engine":     0,
 			"mockbase_shield_checks_total outcome=allowed policy=management": 1,
 			"mockbase_shield_checks_total outcome=allowed policy=login":      -1,
+			"mockbase_guard_matches_total layer=tiers mode=live rule=engine": 2,
+			"mockbase_guard_circuit_state":                                   0,
+			"mockbase_guard_adaptive_factor":                                 1,
 			"mockbase_shield_store_up":                                       1,
 			"mockbase_shield_store_breaker_state":                            -1,
 			"mockbase_shield_keys":                                           2,

@@ -32,6 +32,7 @@ func (s *guarded) gather(f figures) {
 	}
 	f.gauge("mockbase_shield_store_up", "1 while the store decides, 0 while checks are decided by the failure mode.", up)
 	f.count("mockbase_shield_clock_jumps_total", "Steps back of the clock that were too large to smooth over.", jumps)
+	s.gatherGuards(f)
 	s.gatherMemory(f)
 	if s.redis != nil {
 		gatherRedis(f, s.redis.Health(), s.redis.Stats())
@@ -50,6 +51,32 @@ func gatherLimiter(f figures, health ratelimit.Health, now ratelimit.Counts) {
 		f.count("mockbase_shield_degraded_total", "Checks that the failure mode decided, by the reason.", n,
 			"policy", health.Name, "mode", string(health.Mode), "reason", reason)
 	}
+}
+
+// gatherGuards sends what lists, bans, limits and the circuit did (rule RL129). Rules are named by their settings.
+func (s *guarded) gatherGuards(f figures) {
+	counts := make(map[[3]string]int64)
+	for _, g := range s.Guards() {
+		for _, c := range g.Counts() {
+			counts[[3]string{string(c.Layer), c.Rule, string(c.Mode)}] += c.Count
+		}
+	}
+	for of, n := range counts {
+		f.count("mockbase_guard_matches_total", "Requests that a rule matched, by whether it had an effect.", n, "layer", of[0], "rule", of[1], "mode", of[2])
+	}
+	bans := s.BanStatus()
+	for rule, n := range bans.InForce {
+		f.gauge("mockbase_guard_bans", "Bans in force, by their rule.", float64(n), "rule", rule)
+	}
+	for rule, n := range bans.Begun {
+		f.count("mockbase_guard_bans_total", "Bans that failures began here, by their rule.", n, "rule", rule)
+	}
+	circuit, factor := s.Circuit()
+	state := map[ratelimit.CircuitState]float64{ratelimit.CircuitHalfOpen: 1, ratelimit.CircuitOpen: 2}[circuit.Record.State]
+	f.gauge("mockbase_guard_circuit_state", "0 while the circuit is closed, 1 half-open, 2 open.", state)
+	f.count("mockbase_guard_circuit_trips_total", "Times that this process opened the circuit.", circuit.Trips)
+	f.gauge("mockbase_guard_offered_rate", "Requests a second that the circuit saw.", circuit.OfferedRate)
+	f.gauge("mockbase_guard_adaptive_factor", "Share of the limits that is left while the process is overloaded.", factor)
 }
 
 // gatherMemory sums up what this process's memory holds: all counters, or those that stand in for Redis.
