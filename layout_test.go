@@ -69,6 +69,8 @@ var house = []struct {
 	},
 	{pkg: "engine/session", ours: []string{""}},
 	{pkg: "engine/proxy", ours: []string{"", "engine/outbound"}},
+	{pkg: "engine/sse"},
+	{pkg: "engine/websocket", others: []string{"github.com/coder/websocket"}},
 	{pkg: "engine/outbound"},
 	{pkg: "engine/jsonvalue"},
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},

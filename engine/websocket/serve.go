@@ -1,0 +1,267 @@
+package websocket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+)
+
+// DefaultMaxOpen is how many conversations a host holds at once.
+const DefaultMaxOpen = 10_000
+
+// queued is how many replies may wait before the client is no longer read.
+const queued = 256
+
+// goodbye is how long a client has to answer a close.
+const goodbye = time.Second
+
+// ErrTooMany is returned when as many conversations are held as the host allows.
+var ErrTooMany = errors.New("as many WebSocket conversations are open as the server allows")
+
+// Host holds conversations. Its methods may be called at the same time.
+type Host struct {
+	most int64
+	open atomic.Int64
+}
+
+// NewHost makes a host for at most so many conversations; 0 is DefaultMaxOpen.
+func NewHost(most int) *Host {
+	if most <= 0 {
+		most = DefaultMaxOpen
+	}
+	return &Host{most: int64(most)}
+}
+
+// Open tells how many conversations are held.
+func (h *Host) Open() int { return int(h.open.Load()) }
+
+// Talk describes one conversation.
+type Talk struct {
+	Script *Script
+	Clock  Clock
+	// Heard hears of every message, one at a time; nil does not.
+	Heard func(Heard)
+	// Closing ends the conversation when it is closed; nil never does (rule N13).
+	Closing <-chan struct{}
+}
+
+// Outcome is how a conversation ended.
+type Outcome struct {
+	// Code is that of the close, the client's or ours; 0 means that the connection broke off.
+	Code int
+	// Err says what failed while a message was made; the conversation ended with 1011.
+	Err error
+}
+
+// Serve upgrades a connection whose handshake is good, and talks until the conversation ends. The error means that nothing
+// was written.
+func (h *Host) Serve(w http.ResponseWriter, r *http.Request, t *Talk) (Outcome, error) {
+	if h.open.Add(1) > h.most {
+		h.open.Add(-1)
+		return Outcome{}, ErrTooMany
+	}
+	defer h.open.Add(-1)
+	seized := &seizer{ResponseWriter: w, wire: &wire{}}
+	talk := &talk{Talk: t, wire: seized.wire}
+	options := &websocket.AcceptOptions{InsecureSkipVerify: true, OnPingReceived: talk.pinged}
+	if chosen := Subprotocol(r.Header, t.Script.Subprotocols); chosen != "" {
+		options.Subprotocols = []string{chosen}
+	}
+	conn, err := websocket.Accept(seized, r, options)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("upgrade connection: %w", err)
+	}
+	conn.SetReadLimit(t.Script.MaxMessage)
+	talk.conn = conn
+	return talk.hold(), nil
+}
+
+// talk is a conversation under way.
+type talk struct {
+	*Talk
+	conn *websocket.Conn
+	wire *wire
+
+	// speaking keeps what Heard hears in order.
+	speaking sync.Mutex
+	outcome  Outcome
+}
+
+// hold reads until the conversation ends, and leaves nothing running.
+func (t *talk) hold() Outcome {
+	ctx, cancel := context.WithCancel(context.Background())
+	var helpers sync.WaitGroup
+	helpers.Go(func() { t.say(ctx, t.Script.OnConnect, nil, t.Clock.Now()) })
+	replies := make(chan reply, queued)
+	helpers.Go(func() { t.answer(ctx, replies, &helpers) })
+	helpers.Go(func() {
+		select {
+		case <-t.Closing:
+			t.close(int(websocket.StatusGoingAway), nil)
+		case <-ctx.Done():
+		}
+	})
+	t.read(ctx, replies)
+	cancel()
+	_ = t.conn.CloseNow()
+	helpers.Wait()
+	t.outcome.Code = t.wire.sentClose()
+	return t.outcome
+}
+
+// reply is a list of messages that answers one.
+type reply struct {
+	to       *Received
+	messages []Message
+	at       time.Time
+}
+
+// read reads messages until there are no more.
+func (t *talk) read(ctx context.Context, replies chan<- reply) {
+	for {
+		kind, data, err := t.conn.Read(ctx)
+		if err != nil {
+			t.ended(err)
+			return
+		}
+		m := &Received{Binary: kind == websocket.MessageBinary, Data: data}
+		if !m.Binary && !utf8.Valid(data) {
+			t.close(int(websocket.StatusInvalidFramePayloadData), nil)
+			continue
+		}
+		rule := t.Script.rule(m)
+		t.note(Heard{Kind: kindOf(m), Data: data, Ignored: rule == nil && !t.Script.Strict})
+		switch {
+		case rule != nil:
+			select {
+			case replies <- reply{m, rule.Reply, t.Clock.Now()}:
+			case <-ctx.Done():
+			}
+		case t.Script.Strict:
+			t.close(int(websocket.StatusPolicyViolation), nil)
+		}
+	}
+}
+
+func kindOf(m *Received) Kind {
+	if m.Binary {
+		return Binary
+	}
+	return Text
+}
+
+// ended notes why there are no more messages. The library has answered what it knows; an unmasked frame it only reports.
+func (t *talk) ended(err error) {
+	if code := websocket.CloseStatus(err); code >= 0 {
+		t.note(Heard{Kind: Close, Code: int(code)})
+		return
+	}
+	if !errors.Is(err, io.EOF) && t.wire.sentClose() == 0 {
+		t.wire.close(int(websocket.StatusProtocolError), nil)
+	}
+}
+
+// answer sends replies, one after the other unless they may overtake.
+func (t *talk) answer(ctx context.Context, replies <-chan reply, helpers *sync.WaitGroup) {
+	room := make(chan struct{}, queued)
+	for {
+		select {
+		case r := <-replies:
+			if !t.Script.Unordered {
+				t.say(ctx, r.messages, r.to, r.at)
+				continue
+			}
+			room <- struct{}{}
+			helpers.Go(func() {
+				defer func() { <-room }()
+				t.say(ctx, r.messages, r.to, r.at)
+			})
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// say sends messages. Each waits for its own time after the one before it, the first after what it answers.
+func (t *talk) say(ctx context.Context, messages []Message, answered *Received, since time.Time) {
+	for i := range messages {
+		m := &messages[i]
+		if m.After != nil {
+			due := since.Add(m.After())
+			if wait := due.Sub(t.Clock.Now()); wait > 0 && t.Clock.Sleep(ctx, wait) != nil {
+				return
+			}
+		}
+		if ctx.Err() != nil || !t.send(m, answered) {
+			return
+		}
+		since = t.Clock.Now()
+	}
+}
+
+// send sends one message. It returns false when no other can follow.
+func (t *talk) send(m *Message, answered *Received) bool {
+	var data []byte
+	if m.Data != nil {
+		var err error
+		if data, err = m.Data(answered); err != nil {
+			t.speaking.Lock()
+			t.outcome.Err = err
+			t.speaking.Unlock()
+			t.close(int(websocket.StatusInternalError), nil)
+			return false
+		}
+	}
+	if m.Kind == Close {
+		t.close(m.Code, data)
+		return false
+	}
+	if t.wire.frame(m.Kind.frame(), data) != nil {
+		return false
+	}
+	t.note(Heard{Sent: true, Kind: m.Kind, Data: data})
+	return true
+}
+
+func (k Kind) frame() byte {
+	switch k {
+	case Binary:
+		return frameBinary
+	case Ping:
+		return framePing
+	default:
+		return frameText
+	}
+}
+
+// close says goodbye. The client has a moment to answer; then the connection ends.
+func (t *talk) close(code int, reason []byte) {
+	if t.wire.close(code, reason) {
+		t.note(Heard{Sent: true, Kind: Close, Code: code, Data: reason})
+		_ = t.wire.SetReadDeadline(time.Now().Add(goodbye))
+	}
+}
+
+// pinged answers a ping, so that the answer keeps to the order of frames.
+func (t *talk) pinged(_ context.Context, payload []byte) bool {
+	_ = t.wire.frame(framePong, payload)
+	return false
+}
+
+func (t *talk) note(h Heard) {
+	if t.Heard == nil {
+		return
+	}
+	t.speaking.Lock()
+	defer t.speaking.Unlock()
+	h.At = t.Clock.Now()
+	t.Heard(h)
+}

@@ -1,0 +1,122 @@
+package websocket
+
+import (
+	"bufio"
+	"encoding/binary"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// The opcodes of frames (RFC 6455, section 5.2), with the bit that says that the message ends here.
+const (
+	frameText   = 0x81
+	frameBinary = 0x82
+	frameClose  = 0x88
+	framePing   = 0x89
+	framePong   = 0x8a
+)
+
+// The first lengths that need two and eight bytes more.
+const (
+	length16 = 126
+	length64 = 127
+	most16   = 1<<16 - 1
+)
+
+// writeTimeout is how long a client may leave a frame unread before it counts as gone.
+const writeTimeout = 30 * time.Second
+
+// wire writes frames, ours and those that the library writes by itself, one at a time and none after a close.
+type wire struct {
+	net.Conn
+	mu     sync.Mutex
+	closed bool
+	// code is that of the close that was sent.
+	code int
+}
+
+// Write passes on a control frame of the library, which always writes a whole one.
+func (w *wire) Write(frame []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return len(frame), nil
+	}
+	if len(frame) > 0 && frame[0] == frameClose {
+		w.closed = true
+		if len(frame) >= 4 {
+			w.code = int(binary.BigEndian.Uint16(frame[2:]))
+		}
+	}
+	return w.write(frame)
+}
+
+func (w *wire) write(frame []byte) (int, error) {
+	if err := w.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return 0, err //nolint:wrapcheck // callers see the end of the connection
+	}
+	return w.Conn.Write(frame)
+}
+
+// frame sends one frame.
+func (w *wire) frame(first byte, payload []byte) error {
+	frame := []byte{first}
+	switch n := len(payload); {
+	case n < length16:
+		frame = append(frame, byte(n))
+	case n <= most16:
+		frame = binary.BigEndian.AppendUint16(append(frame, length16), uint16(n))
+	default:
+		frame = binary.BigEndian.AppendUint64(append(frame, length64), uint64(n))
+	}
+	frame = append(frame, payload...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return net.ErrClosed
+	}
+	w.closed = first == frameClose
+	_, err := w.write(frame)
+	return err
+}
+
+// close sends a close; it tells whether it was the first.
+func (w *wire) close(code int, reason []byte) bool {
+	payload := append(binary.BigEndian.AppendUint16(nil, uint16(code)), reason...) //nolint:gosec // codes have four digits
+	sent := w.frame(frameClose, payload) == nil
+	if sent {
+		w.mu.Lock()
+		w.code = code
+		w.mu.Unlock()
+	}
+	return sent
+}
+
+// sentClose is the code of the close that was sent, 0 for none.
+func (w *wire) sentClose() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.code
+}
+
+// seizer lets the library take over a connection whose frames go over a wire.
+type seizer struct {
+	http.ResponseWriter
+	wire *wire
+}
+
+// Hijack implements [http.Hijacker].
+func (s *seizer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(s.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // the library wraps it
+	}
+	if err := buffered.Flush(); err != nil {
+		return nil, nil, err //nolint:wrapcheck // the library wraps it
+	}
+	s.wire.Conn = conn
+	buffered.Writer.Reset(s.wire)
+	return s.wire, buffered, nil
+}
