@@ -59,6 +59,8 @@ const (
 	CodeNoMatch              Code = "no-match"
 	CodeNoProject            Code = "no-project"
 	CodeBadRequest           Code = "bad-request"
+	CodeUpstreamFailed       Code = "upstream-failed"
+	CodeUpgradeRequired      Code = "upgrade-required"
 	CodeAnswerFailed         Code = "answer-failed"
 	CodeTooManySessions      Code = "too-many-sessions"
 	CodeBadPreference        Code = "bad-preference"

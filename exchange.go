@@ -51,6 +51,9 @@ type Exchange struct {
 	// DelayPlanned and DelaySlept are the delay the mock asked for and the one that took place (rule AA17).
 	DelayPlanned, DelaySlept time.Duration
 	ClientAborted            bool
+	// Messages are the first messages of a WebSocket conversation; MessagesDropped counts those that had no room.
+	Messages        []RecordedMessage
+	MessagesDropped int
 	// Fault is the kind of the fault that broke the answer on the wire, "" for none (rule Q13).
 	Fault string
 	// NearMisses say why no mock answered; only when AnsweredBy is AnsweredByUnmatched.
@@ -92,6 +95,19 @@ type RecordedResponse struct {
 	Body      []byte
 	BodySize  int64
 	Truncated bool
+}
+
+// RecordedMessage is one message of a WebSocket conversation.
+type RecordedMessage struct {
+	At time.Time
+	// Sent tells that the mock sent the message; otherwise the client did.
+	Sent bool
+	// Kind is "text", "binary", "ping" or "close".
+	Kind string
+	Data []byte
+	// Code is that of a close, Ignored that no rule was for the message.
+	Code    int
+	Ignored bool
 }
 
 // MockRef names a mock at the version that answered.

@@ -222,6 +222,16 @@ func serverProblems() []ProblemPage {
 			"The answer tells what failed and where; correct the mock, or the request that its templates read.",
 		},
 		{
+			CodeUpstreamFailed, http.StatusBadGateway, "The upstream failed",
+			"A mock passes requests on to an upstream that refused the connection, has no known name or no certificate to trust, was silent for too long (504), or is this server itself (508). Addresses that are not public are refused too, unless the operator allows them.",
+			"The answer tells the cause; correct the upstream of the mock, or ask the operator to allow its address.",
+		},
+		{
+			CodeUpgradeRequired, http.StatusUpgradeRequired, "No WebSocket handshake",
+			"A mock holds a WebSocket conversation, and the request asks for no upgrade of HTTP/1.1 to version 13 of the protocol.",
+			"Use a WebSocket client.",
+		},
+		{
 			CodeUnavailable, http.StatusServiceUnavailable, "Not now",
 			"The server is starting, stopping, or cannot reach its store.",
 			"Try again in a moment; /readyz tells what is missing.",

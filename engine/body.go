@@ -93,7 +93,7 @@ func (c *call) keeps(limit int64) int64 {
 // parts.
 func (c *call) readsBody() (reads, parts bool) {
 	noMatch := c.program.settings.noMatch
-	reads = noMatch != nil && noMatch.uses.Has(template.UsesBody)
+	reads = noMatch != nil && noMatch.uses.Has(template.UsesBody) || c.program.settings.fallback != nil
 	for _, l := range c.candidates() {
 		reads, parts = reads || l.reads, parts || l.parts
 	}

@@ -13,7 +13,11 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/outbound"
+	"github.com/mockbase/mockbase/engine/proxy"
 	"github.com/mockbase/mockbase/engine/session"
+	"github.com/mockbase/mockbase/engine/sse"
+	"github.com/mockbase/mockbase/engine/websocket"
 	"github.com/mockbase/mockbase/ratelimit"
 )
 
@@ -82,6 +86,10 @@ type Options struct {
 	// browsers unless Sandbox says otherwise (rule Y10).
 	SharedOrigin bool
 	Sandbox      Sandbox
+	// Upstreams says which addresses proxies and webhooks may call (rules S5, S6 and T13).
+	Upstreams outbound.Options
+	// MaxStreams bounds the open event streams, and likewise the WebSocket conversations; 0 is the default of both.
+	MaxStreams int
 	// MaxSessions bounds the sessions of each project beside the default one; 0 is session.DefaultQuota (rule AA7).
 	MaxSessions int
 	// Clock says what time it is; nil is time.Now.
@@ -105,6 +113,10 @@ type Engine struct {
 	examined atomic.Pointer[program]
 	date     dateLine
 	calls    sync.Pool
+
+	forwarder *proxy.Forwarder
+	streams   *sse.Hub
+	talks     *websocket.Host
 
 	// serials name what sessions remember.
 	serials atomic.Uint64
@@ -139,6 +151,8 @@ func New(o Options) (*Engine, error) {
 	o.complete()
 	e := &Engine{options: o, prefix: o.BasePath + "/", sessions: make(map[string]*session.Registry)}
 	e.ended, e.end = context.WithCancel(context.Background())
+	policy := outbound.New(o.Upstreams)
+	e.forwarder, e.streams, e.talks = proxy.New(policy, e.ended.Done()), sse.NewHub(o.MaxStreams), websocket.NewHost(o.MaxStreams)
 	e.programs.Store(&registry{})
 	if err := e.openFiles(); err != nil {
 		return nil, err

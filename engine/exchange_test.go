@@ -31,7 +31,7 @@ import (
 // The cases in testdata/exchange are archives of these files:
 //
 //	options        one word or "name value" a line: shared-origin, sandbox-project, shield N (admit N requests),
-//	               max-target N, max-body N, max-sessions N
+//	               max-target N, max-body N, max-sessions N, loopback (may be called)
 //	definition     the project, as YAML
 //	refused        instead of the rest: lines "code pointer" of the faults that the definition must have
 //	request        a raw request; its line ends become CR LF, {base} is the project's base path, a missing Host is added and
@@ -162,6 +162,8 @@ func (x *exchangeCase) option(t *testing.T, line string) {
 		x.options.Sandbox = engine.SandboxProject
 	case "shield":
 		x.options.Shield = &countingShield{left: int(n)}
+	case "loopback":
+		x.options.Upstreams.Loopback = true
 	case "max-sessions":
 		x.options.MaxSessions = int(n)
 	case "max-target":

@@ -48,6 +48,10 @@ func (c *call) miss() {
 	if c.recording != nil {
 		c.exchange.NearMisses, c.exchange.Hints = p.NearMisses, p.Hints
 	}
+	if c.program.settings.fallback != nil {
+		c.fallBack()
+		return
+	}
 	if c.program.settings.noMatch != nil {
 		c.replaceMiss(p.Status, allow)
 		return

@@ -25,6 +25,8 @@ type failure struct {
 	own bool
 	// template tells what of a template failed.
 	template *failedTemplate
+	// header holds what the answer must carry.
+	header http.Header
 	// challenge is the WWW-Authenticate header of a 401.
 	challenge string
 }
@@ -110,6 +112,7 @@ func (c *call) refuse(f *failure) {
 	}
 	c.outcome.failure = f.detail
 	h := http.Header{}
+	maps.Copy(h, f.header)
 	if f.close {
 		h[headerConnection] = []string{"close"}
 	}

@@ -171,6 +171,7 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, faults)
 	r.readsBody = r.guards.readsBody || r.selection.readsBody() || r.uses(template.UsesBody)
+	passes := slices.ContainsFunc(m.Responses, func(a mockbase.Response) bool { return a.Proxy != nil })
 	r.readsParts = r.guards.readsParts || r.selection.readsParts()
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
 	if r.readsBody && m.LeaveBody {
@@ -178,6 +179,8 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 			Pointer: "#/readBody", Code: mockbase.FieldConflict, Detail: "cannot be false: a template or a condition reads the body",
 		})
 	}
+	// What is passed on is kept whole, unless it streams.
+	r.readsBody = r.readsBody || passes && !m.LeaveBody
 	return r
 }
 

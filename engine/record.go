@@ -28,6 +28,8 @@ type outcome struct {
 	aborted        bool
 	planned, slept time.Duration
 	failure        string
+	// heardSize is the length of the recorded messages.
+	heardSize int
 	// received are the first bytes of the request body.
 	received     []byte
 	receivedSize int64

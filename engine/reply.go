@@ -71,6 +71,16 @@ func (w *workbench) compile(r *response, source *mockbase.Response) {
 
 // reply finds the kind of a response.
 func (w *workbench) reply(source *mockbase.Response) reply {
+	switch {
+	case source.Proxy != nil:
+		if p := w.compilePass(source.Proxy, mergeHeaders(w.config.Defaults.Headers, source.Headers)); p != nil {
+			return p
+		}
+	case source.SSE != nil:
+		return w.compileEvents(source)
+	case source.WebSocket != nil:
+		return w.compileTalk(source)
+	}
 	d := w.draft(source)
 	if r := w.rendered(source, &d); r != nil {
 		w.needFiles(&d)

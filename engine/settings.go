@@ -26,6 +26,8 @@ type settings struct {
 	seed    string
 	// noMatch replaces the answer to what no mock answers; nil keeps it (rule M1).
 	noMatch *response
+	// fallback answers what nothing else does; nil is none (rule L6).
+	fallback *passing
 	// noMatchStatus is false when the author left the status to the case.
 	noMatchStatus bool
 }
@@ -58,6 +60,10 @@ func (e *Engine) compileSettings(c *mockbase.Config, faults *mockbase.Faults) (*
 	}
 	if given.NoMatch != nil {
 		s.noMatch = s.compileNoMatch(c, faults)
+	}
+	if given.Fallback != nil {
+		w := &workbench{config: c, settings: s, decision: s.decision(decisionNone), faults: faults, at: "#/settings/fallback", renders: c.Defaults.Template}
+		s.fallback = w.compilePass(given.Fallback, nil)
 	}
 	return s, nil
 }

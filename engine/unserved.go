@@ -87,7 +87,7 @@ func (u *refusals) refuseIf(there bool, pointer string) { //nolint:revive // a t
 }
 
 func (u *refusals) settings(s *mockbase.Settings) {
-	u.refuseIf(s.Fallback != nil, "#/settings/fallback")
+	u.proxy(s.Fallback, "#/settings/fallback/proxy")
 }
 
 func (u *refusals) collections(list []mockbase.Collection) {
@@ -102,10 +102,15 @@ func (u *refusals) collections(list []mockbase.Collection) {
 }
 
 func (u *refusals) response(r *mockbase.Response, at string) {
-	u.refuseIf(r.Proxy != nil, at+"/proxy")
-	u.refuseIf(r.SSE != nil, at+"/sse")
-	u.refuseIf(r.WebSocket != nil, at+"/webSocket")
+	u.proxy(r.Proxy, at+"/proxy")
 	u.refuseIf(len(r.Webhooks) > 0, at+"/webhooks")
+}
+
+// proxy refuses recording.
+func (u *refusals) proxy(p *mockbase.Proxy, at string) {
+	if p != nil {
+		u.refuseIf(p.Record != "never" && p.Record != "", at+"/record")
+	}
 }
 
 // placed returns the faults with pointers that exist in the document: where the author wrote a list of one match, the

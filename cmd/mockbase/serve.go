@@ -202,6 +202,7 @@ func (s *server) openMocks() error {
 	options := engine.Options{
 		ClientAddress: s.shield.Client, Clock: s.clock, Logger: s.log.Logger,
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
+		Upstreams:    s.upstreams(),
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
 	}
 	if s.settings.JournalCount > 0 {

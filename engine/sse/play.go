@@ -101,8 +101,20 @@ func (r *run) step(step *Step) bool {
 			continue
 		default:
 		}
-		return len(step.Event) == 0 || r.write(step.Event)
+		return r.event(step)
 	}
+}
+
+// event writes the event of a step, if it has one.
+func (r *run) event(step *Step) bool {
+	text := step.Event
+	if step.Make != nil {
+		var made bool
+		if text, made = step.Make(); !made {
+			return false
+		}
+	}
+	return len(text) == 0 || r.write(text)
 }
 
 // end ends the stream, or waits for others to end it.

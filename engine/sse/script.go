@@ -22,6 +22,8 @@ type Step struct {
 	ID *string
 	// Event is what to write, with its blank line; empty is nothing.
 	Event []byte
+	// Make makes what to write each time the step is reached; nil takes Event. False ends the stream.
+	Make func() ([]byte, bool)
 	// End is how the stream ends after this step, if Ends is set.
 	Ends bool
 	End  End

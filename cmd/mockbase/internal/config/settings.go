@@ -38,6 +38,7 @@ type Listen struct {
 	AllowedHosts         []string    `name:"allowed-hosts" group:"listen" placeholder:"HOST" help:"Host names the management API answers to; on a loopback address always only these and loopback names."`
 	ManagementOrigins    []WebOrigin `name:"management-origins" group:"listen" placeholder:"ORIGIN" help:"Web origins that may call the management API from a browser."`
 	AllowInsecureCookies bool        `name:"allow-insecure-cookies" group:"listen" help:"Set the sign-in cookie over plain HTTP on other than loopback addresses as well."`
+	AllowUpstream        []Network   `name:"allow-upstream" group:"listen" placeholder:"NET" help:"Addresses or networks that proxies and webhooks may call besides public ones."`
 	ShutdownTimeout      Duration    `name:"shutdown-timeout" default:"10s" group:"listen" placeholder:"TIME" help:"How long running answers may take after SIGTERM."`
 }
 
