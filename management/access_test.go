@@ -339,3 +339,17 @@ func (w *world) sign(key ed25519.PrivateKey, extra map[string]any, c auth.Claims
 	}
 	return text
 }
+
+func TestL21_cors_is_off_and_every_address_needs_a_token(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.send(call{method: http.MethodGet, path: "/api/v1/projects"}).want(http.StatusUnauthorized)
+	for _, method := range []string{http.MethodGet, http.MethodOptions} {
+		got := w.send(call{method: method, path: "/api/v1/projects", header: map[string]string{
+			"Origin": "http://o.test", "Access-Control-Request-Method": http.MethodGet,
+		}})
+		if allowed := got.header.Get("Access-Control-Allow-Origin"); allowed != "" {
+			t.Errorf("%s allows %q", method, allowed)
+		}
+	}
+}
