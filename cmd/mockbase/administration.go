@@ -78,6 +78,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make management: %w", err)
 	}
+	s.shield.ManagementEndpoint = made.Endpoint
 	return made, nil
 }
 

@@ -66,6 +66,7 @@ func TestC20_settings_have_their_effect(t *testing.T) {
 		{name: "shield-blocklist spares probes", args: []string{"--shield-blocklist=0.0.0.0/0"}, requests: []string{"GET /healthz"}, status: 200},
 		{name: "the safelist wins", args: []string{"--shield-blocklist=127.0.0.0/8", "--shield-safelist=127.0.0.1"}, requests: []string{hello}, status: 200},
 		{name: "shield-tier-endpoint", args: []string{"--shield-tier-endpoint=1/1d", "--trusted-proxies=127.0.0.1"}, header: "X-Forwarded-For: 192.0.2.%d", requests: []string{hello, hello}, status: 429, lines: []string{`Mockbase-Limited-By: shield; policy="endpoint"`}},
+		{name: "shield-tier-endpoint of the management API", args: []string{"--shield-tier-endpoint=1/1d"}, requests: []string{"GET /api/v1/projects/a", "GET /api/v1/projects/b"}, status: 429, lines: []string{`Mockbase-Limited-By: shield; policy="endpoint"`}},
 		{name: "shield-tier-global", args: []string{"--shield-tier-global=1/1d"}, requests: []string{"GET /api/v1/auth/status", hello}, status: 429, lacks: []string{"RateLimit"}},
 		{name: "shield-tier-user", args: []string{"--shield-tier-user=1/1d"}, requests: []string{hello, "GET /m/demo/users/1", hello}, status: 429, lines: []string{`Mockbase-Limited-By: shield; policy="user"`}},
 		{name: "shield-key by a header", args: []string{limited, "--shield-key=header:X-Tenant"}, header: "X-Tenant: t%d", requests: []string{hello, hello}, status: 200},
