@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"mime"
 	"net/http"
 	"os"
 	"path"
@@ -40,7 +39,7 @@ func (d *draft) load(s *settings, name string) *failure {
 	if failed != nil {
 		return failed
 	}
-	d.body, d.mediaType = body, typeOfFile(name)
+	d.body, d.mediaType = body, mockbase.MediaTypeOf(name)
 	return nil
 }
 
@@ -120,27 +119,4 @@ func badFile(title, detail string) *failure {
 
 func outsideRoot(name string) *failure {
 	return badFile("outside root", fmt.Sprintf("The file %s lies outside root: a file is named by a path below the files root.", quoted(name)))
-}
-
-// typeOfFile is the media type of a file by its extension, "" if that is not known. Where systems differ, the types of
-// APIs win.
-func typeOfFile(name string) string {
-	switch extension := strings.ToLower(path.Ext(name)); extension {
-	case ".json":
-		return "application/json"
-	case ".xml":
-		return "application/xml"
-	case ".yaml", ".yml":
-		return "application/yaml"
-	case ".ndjson", ".jsonl":
-		return "application/x-ndjson"
-	case ".csv":
-		return "text/csv; charset=utf-8"
-	case ".md":
-		return "text/markdown; charset=utf-8"
-	case ".bin":
-		return "application/octet-stream"
-	default:
-		return mime.TypeByExtension(extension)
-	}
 }

@@ -130,8 +130,8 @@ func (e *expander) quoted(n *mockbase.Node) bool {
 	return strings.ContainsRune(`"'|>`, line[n.Column-1])
 }
 
-// expand replaces the variables of a file. The result is JSON: places in it are found again by the pointers of faults.
-func expand(s *source, root *mockbase.Node, lookup func(string) (string, bool)) ([]byte, []mockbase.FieldError) {
+// expand replaces the variables of a file. Places in the result are found again by the pointers of faults.
+func expand(s *source, root *mockbase.Node, lookup func(string) (string, bool)) (*mockbase.Node, []mockbase.FieldError) {
 	e := &expander{lookup: lookup, lines: bytes.Split(s.text, []byte("\n")), format: s.format}
-	return e.node(root).JSON(), e.faults
+	return e.node(root), e.faults
 }

@@ -115,54 +115,103 @@ type loader struct {
 	projects map[string]*Project
 }
 
+// take adds the definitions that files hold. A file that another one names is a part of that one, and no definition.
 func (l *loader) take(sources []*source) {
-	l.set.Files += len(sources)
-	for _, s := range sources {
-		definition, err := l.decode(s)
-		if err != nil {
+	type result struct {
+		definition *mockbase.Definition
+		err        error
+	}
+	results := make([]result, len(sources))
+	named := map[string]bool{}
+	for i, s := range sources {
+		definition, names, err := l.read(s)
+		results[i] = result{definition, err}
+		for _, name := range names {
+			named[name] = true
+		}
+	}
+	for i, s := range sources {
+		if named[s.name] {
+			continue
+		}
+		l.set.Files++
+		if err := results[i].err; err != nil {
 			l.set.Faults = append(l.set.Faults, s.findings(err)...)
 			continue
 		}
-		for _, w := range definition.Warnings {
-			l.set.Warnings = append(l.set.Warnings, s.finding(w))
-		}
-		slug := cmp.Or(l.options.Project, definition.Project, DefaultProject)
-		p := l.projects[slug]
-		if p == nil {
-			p = &Project{Slug: slug, Origin: l.origin}
-			l.projects[slug] = p
-		}
-		p.parts = append(p.parts, &part{source: s, definition: definition})
+		l.add(s, results[i].definition)
 	}
 }
 
-// decode reads one file. A file without variables is decoded as it stands; in one with variables the places of faults are
-// looked up in the text that was written.
-func (l *loader) decode(s *source) (*mockbase.Definition, error) {
+func (l *loader) add(s *source, definition *mockbase.Definition) {
+	for _, w := range definition.Warnings {
+		l.set.Warnings = append(l.set.Warnings, s.finding(w))
+	}
+	slug := cmp.Or(l.options.Project, definition.Project, DefaultProject)
+	p := l.projects[slug]
+	if p == nil {
+		p = &Project{Slug: slug, Origin: l.origin}
+		l.projects[slug] = p
+	}
+	p.parts = append(p.parts, &part{source: s, definition: definition})
+}
+
+// read reads one file. A file without variables and other files in it is decoded as it stands; otherwise the places of
+// faults are looked up in the text that was written. It also returns the files that it names, as places below the folder.
+func (l *loader) read(s *source) (definition *mockbase.Definition, names []string, err error) {
 	if len(s.text) > maxFileSize {
-		return nil, mockbase.Invalid([]mockbase.FieldError{{
+		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{
 			Pointer: "#", Code: mockbase.FieldLimit, Detail: fmt.Sprintf("the file has %d bytes, at most %d are read", len(s.text), maxFileSize),
 		}})
 	}
 	if len(bytes.TrimSpace(s.text)) == 0 {
-		return nil, mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldRequired, Detail: "the file is empty", Line: 1, Column: 1}})
+		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldRequired, Detail: "the file is empty", Line: 1, Column: 1}})
 	}
-	if !needsExpansion(s.text) {
-		return mockbase.DecodeDefinition(s.text, s.format)
+	if !needsExpansion(s.text) && !mayInline(s.text) {
+		definition, err = mockbase.DecodeDefinition(s.text, s.format)
+		return definition, nil, err
 	}
 	root, err := mockbase.ParseNode(s.text, s.format, mockbase.ParseLimits{Bytes: maxFileSize})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	lookup := l.options.Lookup
-	if lookup == nil {
-		lookup = func(string) (string, bool) { return "", false }
-	}
-	text, faults := expand(s, root, lookup)
+	whole, names, faults := l.complete(s, root)
 	if len(faults) > 0 {
-		return nil, mockbase.Invalid(faults)
+		return nil, names, mockbase.Invalid(faults)
 	}
-	definition, err := mockbase.DecodeDefinition(text, mockbase.FormatJSON)
+	if whole == nil {
+		definition, err = mockbase.DecodeDefinition(s.text, s.format)
+		return definition, nil, err
+	}
+	definition, err = decodeWhole(s, whole)
+	return definition, names, err
+}
+
+// complete replaces variables and the names of files. It returns nil when there is nothing to replace.
+func (l *loader) complete(s *source, root *mockbase.Node) (whole *mockbase.Node, names []string, faults []mockbase.FieldError) {
+	whole = root
+	if needsExpansion(s.text) {
+		lookup := l.options.Lookup
+		if lookup == nil {
+			lookup = func(string) (string, bool) { return "", false }
+		}
+		if whole, faults = expand(s, root, lookup); len(faults) > 0 {
+			return nil, nil, faults
+		}
+	}
+	i := &inliner{source: s}
+	if inside := i.definition(whole); len(i.names) > 0 {
+		whole = inside
+	}
+	if whole == root {
+		return nil, nil, i.faults
+	}
+	return whole, i.names, i.faults
+}
+
+// decodeWhole decodes a definition that differs from the text of its file.
+func decodeWhole(s *source, whole *mockbase.Node) (*mockbase.Definition, error) {
+	definition, err := mockbase.DecodeDefinition(whole.JSON(), mockbase.FormatJSON)
 	if failure, ok := errors.AsType[*mockbase.Error](err); ok {
 		failure.Fields = s.relocated(failure.Fields)
 		return nil, failure

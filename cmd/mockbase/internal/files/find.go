@@ -25,6 +25,8 @@ type source struct {
 	path, name string
 	format     mockbase.Format
 	text       []byte
+	// open reads a file below the folder that the definition is in.
+	open func(name string) ([]byte, error)
 }
 
 // folder is the folder of mocks that the file stands for: its place below the root.
@@ -50,7 +52,7 @@ func openPath(p string) (sources []*source, folders []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return []*source{{path: p, name: filepath.Base(p), format: formatOf(p), text: text}}, []string{filepath.Dir(p)}, nil
+		return []*source{{path: p, name: filepath.Base(p), format: formatOf(p), text: text, open: opener(p)}}, []string{filepath.Dir(p)}, nil
 	}
 	// A root refuses links that leave it, however they are written, also while somebody changes them.
 	root, err := os.OpenRoot(p)
@@ -64,6 +66,7 @@ func openPath(p string) (sources []*source, folders []string, err error) {
 	}
 	for _, s := range w.sources {
 		s.path = filepath.Join(p, filepath.FromSlash(s.name))
+		s.open = opener(s.path)
 	}
 	for _, dir := range w.folders {
 		folders = append(folders, filepath.Join(p, filepath.FromSlash(dir)))
@@ -79,6 +82,7 @@ func openFS(fsys fs.FS, prefix string) ([]*source, error) {
 	}
 	for _, s := range w.sources {
 		s.path = path.Join(prefix, s.name)
+		s.open = func(name string) ([]byte, error) { return readFrom(fsys, path.Join(path.Dir(s.name), name)) }
 	}
 	return w.sorted(), nil
 }

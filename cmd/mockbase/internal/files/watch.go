@@ -116,8 +116,8 @@ func (w *Watcher) Print() uint64 {
 	return h.Sum64()
 }
 
-// visit shows every folder and definition file below the paths, with what a link leads to. It looks wider than the
-// loader, which costs a load too many and never one too few. What went away meanwhile is a change, and no failure.
+// visit shows every folder and file below the paths, with what a link leads to. It looks wider than the loader, which
+// costs a load too many and never one too few: any file may be the body of an answer. What went away meanwhile is a change, and no failure.
 func (w *Watcher) visit(show func(p string, info fs.FileInfo)) {
 	for _, root := range w.paths {
 		if target, err := filepath.EvalSymlinks(root); err == nil {
@@ -128,7 +128,7 @@ func (w *Watcher) visit(show func(p string, info fs.FileInfo)) {
 			if hidden && entry.IsDir() {
 				return filepath.SkipDir
 			}
-			if info, failed := os.Stat(p); failed == nil && !hidden && (info.IsDir() || formatOf(p) != "") {
+			if info, failed := os.Stat(p); failed == nil && !hidden {
 				show(p, info)
 			}
 			return nil

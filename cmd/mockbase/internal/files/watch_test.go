@@ -89,12 +89,12 @@ func TestC23_a_change_is_noticed_once_it_has_been_quiet(t *testing.T) {
 	seen(t, changes, "a folder that went away")
 }
 
-func TestC23_files_that_are_no_definitions_change_nothing(t *testing.T) {
+func TestC23_hidden_files_change_nothing(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, "-- a.yaml --\nmocks: []\n")
 	changes := watching(t, dir)
-	write(t, dir, "README.md", "words\n")
 	write(t, dir, ".hidden.yaml", "mocks: []\n")
+	write(t, dir, ".git/index", "words\n")
 	select {
 	case <-changes:
 		t.Error("a change was noticed")
@@ -102,6 +102,10 @@ func TestC23_files_that_are_no_definitions_change_nothing(t *testing.T) {
 	}
 	write(t, dir, "a.yaml", "mocks: [1]\n")
 	seen(t, changes, "a change behind those")
+
+	// A definition may name any file as the body of an answer.
+	write(t, dir, "logo.png", "bytes")
+	seen(t, changes, "a file that is no definition")
 }
 
 // What happens between the first load and the first look is not lost.
