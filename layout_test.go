@@ -49,8 +49,7 @@ var house = []struct {
 			"engine/session",
 			"engine/sse",
 			"engine/template",
-			"engine/websocket",
-		},
+			"engine/websocket", "engine/webhook"},
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
 	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator"}, others: []string{
@@ -71,6 +70,7 @@ var house = []struct {
 	{pkg: "engine/proxy", ours: []string{"", "engine/outbound"}},
 	{pkg: "engine/sse"},
 	{pkg: "engine/websocket", others: []string{"github.com/coder/websocket"}},
+	{pkg: "engine/webhook", ours: []string{"engine/outbound"}},
 	{pkg: "engine/outbound"},
 	{pkg: "engine/jsonvalue"},
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},
