@@ -75,7 +75,7 @@ func TestM74_every_fault_of_the_settings_is_told(t *testing.T) {
 	}
 }
 
-func TestM222_M223_M224_the_shield_is_seen(t *testing.T) {
+func TestM75_M222_M223_M224_the_shield_is_seen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	status := w.send(call{method: http.MethodGet, path: shieldPath + "/status", as: admin}).want(http.StatusOK)
@@ -99,7 +99,7 @@ func TestM222_M223_M224_the_shield_is_seen(t *testing.T) {
 	w.send(call{method: http.MethodGet, path: shieldPath + "/callers?range=2h", as: admin}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
 }
 
-func TestM225_to_M228_bans_are_made_changed_and_lifted(t *testing.T) {
+func TestM218_M219_M225_M226_M227_M228_bans_are_made_changed_and_lifted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ban := func(kind, value, rest string) *reply {
