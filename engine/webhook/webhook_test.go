@@ -119,6 +119,7 @@ func TestS3_what_is_tried_again_and_when(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Hour) //nolint:forbidigo // in a bubble
+				synctest.Wait()
 				if got := b.times(); got != test.want {
 					t.Errorf("called after %s, want %s", got, test.want)
 				}
@@ -211,6 +212,7 @@ func TestS9_waiting_calls_are_bounded_listed_and_cancelled(t *testing.T) {
 			t.Errorf("%d were cancelled", n)
 		}
 		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble
+		synctest.Wait()
 		if len(b.seen) != webhook.MaxWaiting/2 || len(b.Waiting("p")) != 0 {
 			t.Errorf("%d were called, %d wait", len(b.seen), len(b.Waiting("p")))
 		}
