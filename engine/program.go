@@ -171,7 +171,6 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, faults)
 	r.readsBody = r.guards.readsBody || r.selection.readsBody() || r.uses(template.UsesBody)
-	passes := slices.ContainsFunc(m.Responses, func(a mockbase.Response) bool { return a.Proxy != nil })
 	r.readsParts = r.guards.readsParts || r.selection.readsParts()
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
 	if r.readsBody && m.LeaveBody {
@@ -180,8 +179,13 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 		})
 	}
 	// What is passed on is kept whole, unless it streams.
-	r.readsBody = r.readsBody || passes && !m.LeaveBody
+	r.readsBody = r.readsBody || passesBody(m)
 	return r
+}
+
+// passesBody tells whether a mock hands the whole request body on to an upstream.
+func passesBody(m *mockbase.Mock) bool {
+	return !m.LeaveBody && slices.ContainsFunc(m.Responses, func(a mockbase.Response) bool { return a.Proxy != nil })
 }
 
 // uses tells whether a template of the mock reads some of these things.
