@@ -56,7 +56,7 @@ var house = []struct {
 		"github.com/theory/jsonpath", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text", "github.com/andybalholm/brotli",
 		"github.com/antchfx/xmlquery", "github.com/antchfx/xpath", "github.com/klauspost/compress",
 	}},
-	{pkg: "engine/collection", ours: []string{"", "engine/body", "engine/jsonvalue"}, others: []string{"github.com/evanphx/json-patch/v5"}},
+	{pkg: "engine/collection", ours: []string{"", "engine/body", "engine/jsonvalue"}},
 	{pkg: "engine/chance"},
 	{pkg: "engine/fault"},
 	{pkg: "engine/journal", ours: []string{""}},

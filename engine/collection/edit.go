@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
-
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/body"
 	"github.com/mockbase/mockbase/engine/jsonvalue"
@@ -20,11 +18,8 @@ const (
 	typeJSONPatch  = "application/json-patch+json"
 )
 
-// maxDepth bounds the nesting of items, and maxCopied what the copy operations of a patch may add, in bytes.
-const (
-	maxDepth  = 1_000
-	maxCopied = 1 << 20
-)
+// maxDepth bounds the nesting of items.
+const maxDepth = 1_000
 
 // readJSON reads the body of a request of one of the media types; the first stands for a missing Content-Type.
 func readJSON(r *Request, types ...string) (*jsonvalue.Value, error) {
@@ -63,7 +58,7 @@ func mediaType(r *Request, types ...string) (string, error) {
 type edit struct {
 	// whole replaces the item, merge is a merge patch, shallow is a set of members, patch a list of operations.
 	whole, merge, shallow *jsonvalue.Value
-	patch                 jsonpatch.Patch
+	patch                 []operation
 }
 
 func readEdit(r *Request) (*edit, error) {
@@ -81,9 +76,9 @@ func readEdit(r *Request) (*edit, error) {
 	case typeMergePatch:
 		return &edit{merge: value}, nil
 	case typeJSONPatch:
-		patch, err := jsonpatch.DecodePatch(r.Body)
+		patch, err := patchOf(value)
 		if err != nil {
-			return nil, invalid("", "the body is no list of JSON Patch operations (RFC 6902): %s", err.Error())
+			return nil, invalid("", "the body is no JSON Patch (RFC 6902): %s", err.Error())
 		}
 		return &edit{patch: patch}, nil
 	default:
@@ -156,18 +151,12 @@ func merged(target, patch *jsonvalue.Value) *jsonvalue.Value {
 
 // patched applies a JSON Patch, all of it or nothing.
 func (e *edit) patched(former *jsonvalue.Value) (*jsonvalue.Value, error) {
-	options := jsonpatch.NewApplyOptions()
-	options.SupportNegativeIndices, options.AccumulatedCopySizeLimit, options.EscapeHTML = false, maxCopied, false
-	text, err := e.patch.ApplyWithOptions(former.Append(nil), options)
-	if errors.Is(err, jsonpatch.ErrTestFailed) {
+	value, err := apply(former, e.patch)
+	if errors.Is(err, errTestFailed) {
 		return nil, problem(mockbase.CodePatchFailed, "a test of the patch failed, so nothing was changed: %s", err.Error())
 	}
 	if err != nil {
 		return nil, invalid("", "the patch does not apply: %s", err.Error())
-	}
-	value, err := jsonvalue.Parse(text, jsonvalue.Limits{Depth: maxDepth})
-	if err != nil {
-		return nil, invalid("", "the patch leaves no item: %s", err.Error())
 	}
 	return value, mustBeObject(value)
 }
