@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/body"
 )
 
 // The reasons why no mock answered.
@@ -134,7 +135,7 @@ func maskQuery(raw string) string {
 	parts := strings.Split(raw, "&")
 	for i, part := range parts {
 		name, _, valued := strings.Cut(part, "=")
-		if valued && isSecretName(unescapeForm(name)) {
+		if valued && isSecretName(body.UnescapeForm(name)) {
 			parts[i] = name + "=" + mask
 		}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 
 	"github.com/mockbase/mockbase/engine/operator"
@@ -128,46 +129,11 @@ func (o pathRules) add(p *requestPath, segment string, more bool) { //nolint:rev
 	}
 }
 
-// unescape decodes percent-encoding once; a plus stays a plus (rule B4).
-func unescape(s string) (string, error) {
-	first := strings.IndexByte(s, '%')
-	if first < 0 {
-		return s, nil
+// unescape decodes a segment once; a plus stays a plus (rules B4 to B6).
+func unescape(segment string) (string, error) {
+	decoded, err := url.PathUnescape(segment)
+	if err != nil {
+		return "", errEscape
 	}
-	decoded := make([]byte, first, len(s))
-	copy(decoded, s)
-	for i := first; i < len(s); i++ {
-		c := s[i]
-		if c == '%' {
-			b, ok := hexPair(s[i+1:])
-			if !ok {
-				return "", errEscape
-			}
-			c, i = b, i+2
-		}
-		decoded = append(decoded, c)
-	}
-	return string(decoded), nil
-}
-
-// hexPair reads the two hexadecimal digits that s begins with.
-func hexPair(s string) (byte, bool) {
-	if len(s) < 2 {
-		return 0, false
-	}
-	high, low := hexDigit(s[0]), hexDigit(s[1])
-	return high<<4 | low, high < 16 && low < 16
-}
-
-func hexDigit(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	default:
-		return 0xff
-	}
+	return decoded, nil
 }
