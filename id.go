@@ -19,6 +19,8 @@ const (
 	PrefixKey      = "key_"
 	PrefixSession  = "ses_"
 	PrefixBan      = "ban_"
+	PrefixInvite   = "inv_"
+	PrefixAudit    = "aud_"
 )
 
 // NewID makes an opaque prefixed ULID for an object made at now. Ids made later sort later, to the millisecond. An id is

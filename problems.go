@@ -19,7 +19,7 @@ type ProblemPage struct {
 
 // Problems lists every code, in the order of the documentation.
 func Problems() []ProblemPage {
-	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(), limitProblems(), shieldProblems(),
+	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(), ownerProblems(), limitProblems(), shieldProblems(),
 		serverProblems(), fieldProblems(), warningProblems())
 }
 
@@ -153,6 +153,21 @@ func accessProblems() []ProblemPage {
 			CodeForbidden, http.StatusForbidden, "You may not do this",
 			"Your role here does not allow the call.",
 			"Ask an owner of the project, or an administrator, for the role that the answer names.",
+		},
+		{
+			CodeInsufficientScope, http.StatusForbidden, "The token's scope is too narrow",
+			"The API token may not do this: it lacks the scope that the call needs.",
+			"Make a token with the scope that the answer names. Scopes of a token cannot be changed.",
+		},
+		{
+			CodeSessionRequired, http.StatusForbidden, "Only for signed-in people",
+			"The call is for people who signed in with their password, and came with an API token.",
+			"Sign in, and do it there.",
+		},
+		{
+			CodeReauthenticate, http.StatusForbidden, "Give your password again",
+			"What you want to do needs a sign-in that is at most 15 minutes old.",
+			"Send the password to POST /api/v1/auth/reauthenticate, and repeat the call with the token that it answers.",
 		},
 		{
 			CodeSetupCodeInvalid, http.StatusForbidden, "The set-up code is wrong",

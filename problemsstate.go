@@ -73,3 +73,19 @@ func limitProblems() []ProblemPage {
 		},
 	}
 }
+
+// ownerProblems are about who must stay.
+func ownerProblems() []ProblemPage {
+	return []ProblemPage{
+		{
+			CodeLastOwner, http.StatusConflict, "A project needs an owner",
+			"The user is the only owner of a project. Nothing was changed.",
+			"Make somebody else an owner of the project first, or delete the project.",
+		},
+		{
+			CodeLastAdmin, http.StatusConflict, "The server needs an administrator",
+			"The user is the only administrator who is not disabled. Nothing was changed.",
+			"Make somebody else an administrator first.",
+		},
+	}
+}

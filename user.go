@@ -56,18 +56,89 @@ type SignIn struct {
 	UserAgent string
 }
 
+// ProjectMember is a user's role in a project (rule M-50).
+type ProjectMember struct {
+	User    User
+	Role    ProjectRole
+	AddedAt time.Time
+}
+
+// Grant is a role in a project that an invitation gives.
+type Grant struct {
+	ProjectID string      `json:"project"`
+	Role      ProjectRole `json:"role"`
+}
+
+// Invitation lets the owner of one e-mail address make an account (rule M-42). Its secret is shown once and kept as a
+// SHA-256 digest only.
+type Invitation struct {
+	ID     string
+	Email  string
+	Role   InstanceRole
+	Grants []Grant
+	Hash   []byte
+	// CreatedBy is the id of the user who invited.
+	CreatedBy string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	// AcceptedAt is the zero time until the account is made.
+	AcceptedAt time.Time
+}
+
+// PasswordReset lets a user choose a new password once, without the old one (rule M-42). Its secret is kept as a SHA-256
+// digest only. A user has one at most: a new one ends the one before.
+type PasswordReset struct {
+	UserID    string
+	Hash      []byte
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// UserChange is one change of a user, with what ends because of it, in one step (rule M-39).
+type UserChange struct {
+	ID string
+	// Change changes the user as stored now. An error of it is returned as it is, and nothing is changed.
+	Change func(*User) error
+	// EndSignIns ends every sign-in of the user but the one with the id KeepSignIn.
+	EndSignIns bool
+	KeepSignIn string
+	// EndTokens deletes the user's personal tokens.
+	EndTokens bool
+	// At is when all of it happens.
+	At time.Time
+}
+
+// The kinds of API tokens (rule M-41).
+const (
+	// TokenPersonal acts for its owner, within its scopes.
+	TokenPersonal = "personal"
+	// TokenService belongs to its projects and outlives its maker.
+	TokenService = "service"
+	// TokenPublic calls mocks of projects that ask for a token, and nothing else.
+	TokenPublic = "public"
+)
+
+// AllProjects stands in a personal token's projects for all that its owner sees (rule M-51).
+const AllProjects = "*"
+
 // Token is an API token (rule M-41). Its secret is shown once and kept as a SHA-256 digest only.
 type Token struct {
-	ID         string
-	Kind       string
-	Name       string
-	Prefix     string
-	Hash       []byte
-	Scopes     []string
-	Projects   []string
+	ID string
+	// Kind is TokenPersonal, TokenService or TokenPublic.
+	Kind string
+	Name string
+	// Prefix is the beginning of the secret, by which people tell tokens apart.
+	Prefix string
+	Hash   []byte
+	Scopes []string
+	// Projects holds project ids, or AllProjects alone.
+	Projects []string
+	// AllowedIPs holds addresses and networks; empty is any.
 	AllowedIPs []string
-	CreatedBy  string
-	CreatedAt  time.Time
+	// CreatedBy is the id of the user who made the token, and the owner of a personal one.
+	CreatedBy string
+	CreatedAt time.Time
+	// ExpiresAt is the zero time for a token without an end.
 	ExpiresAt  time.Time
 	LastUsedAt time.Time
 	LastUsedIP string

@@ -34,7 +34,13 @@ type Store interface {
 	Accounts
 	Users
 	Roles
+	Members
 	SignIns
+	Invitations
+	PasswordResets
+	Tokens
+	Audit
+	Replays
 	Settings
 	Bans
 	Exchanges
@@ -59,8 +65,15 @@ type Accounts interface {
 	CreateFirstAdmin(ctx context.Context, u *mockbase.User) error
 	// CreateUser fails with CodeNameTaken when another user has the e-mail address, in any letter case.
 	CreateUser(ctx context.Context, u *mockbase.User) error
-	// UpdateUser replaces the user with u's id. It fails with CodeNotFound or CodeNameTaken.
+	// UpdateUser replaces the user with u's id. It fails with CodeNotFound, CodeNameTaken or CodeLastAdmin.
 	UpdateUser(ctx context.Context, u *mockbase.User) error
+	// ChangeUser changes a user as stored now, and ends what the change says, in one transaction. It returns the user as
+	// changed, and fails with CodeNotFound, with CodeNameTaken, with CodeLastAdmin when the server would be left without an
+	// administrator who is not disabled, and with the error of the change.
+	ChangeUser(ctx context.Context, c mockbase.UserChange) (*mockbase.User, error)
+	// DeleteUser deletes a user with their roles, sign-ins, personal tokens and password resets; what they made stays. It
+	// fails with CodeNotFound, CodeLastAdmin, and CodeLastOwner when a project would be left without an owner.
+	DeleteUser(ctx context.Context, id string) error
 	// UserCount counts all users, disabled ones too.
 	UserCount(ctx context.Context) (int, error)
 }
@@ -71,6 +84,8 @@ type Users interface {
 	UserByEmail(ctx context.Context, email string) (*mockbase.User, error)
 	// UserByID fails with CodeNotFound when there is no such user.
 	UserByID(ctx context.Context, id string) (*mockbase.User, error)
+	// AllUsers returns every user by e-mail address.
+	AllUsers(ctx context.Context) ([]*mockbase.User, error)
 }
 
 // Roles tells what users may do in projects (rule M-50).
@@ -81,11 +96,22 @@ type Roles interface {
 	Memberships(ctx context.Context, userID string) (map[string]mockbase.ProjectRole, error)
 }
 
+// Members keeps who may do what in projects (rule M-50).
+type Members interface {
+	// Members returns the members of a project by e-mail address.
+	Members(ctx context.Context, projectID string) ([]mockbase.ProjectMember, error)
+	// PutMember gives a user a role and reports whether they had none. It fails with CodeNotFound when the project or the
+	// user is not there, and with CodeLastOwner when the project would be left without an owner.
+	PutMember(ctx context.Context, projectID, userID string, role mockbase.ProjectRole, now time.Time) (added bool, err error)
+	// DeleteMember takes a user's role away. It fails with CodeNotFound when they have none, and with CodeLastOwner.
+	DeleteMember(ctx context.Context, projectID, userID string) error
+}
+
 // MaxRotations is how many used tokens of each sign-in are remembered with their times: more than a client with many tabs
 // uses up while the first of them is still good (rule M-34).
 const MaxRotations = 32
 
-// SignIns keeps families of refresh tokens (rule M-34).
+// SignIns keeps families of refresh tokens (rule M-34). That one begins or is used raises its user's LastSeenAt.
 type SignIns interface {
 	// CreateSignIn fails with CodeNotFound when the user does not exist.
 	CreateSignIn(ctx context.Context, s *mockbase.SignIn) error
@@ -102,6 +128,10 @@ type SignIns interface {
 	RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (rotated bool, err error)
 	// RevokeSignIn ends a sign-in. A second call keeps the time of the first; an unknown id is no error.
 	RevokeSignIn(ctx context.Context, id string, now time.Time) error
+	// SignInsOf returns the sign-ins of a user that have not been ended or expired, the latest used first.
+	SignInsOf(ctx context.Context, userID string, now time.Time) ([]*mockbase.SignIn, error)
+	// RenewSignIn notes that the password was given again. It fails with CodeNotFound when the sign-in has ended.
+	RenewSignIn(ctx context.Context, id string, now time.Time) error
 	// DeleteExpiredSignIns deletes the sign-ins whose end has come and returns their number.
 	DeleteExpiredSignIns(ctx context.Context, now time.Time) (int, error)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
-const userColumns = "id, email, name, role, password_hash, disabled, epoch, last_seen_at, created_at, updated_at"
+const userColumns = `users.id, users.email, users.name, users.role, users.password_hash, users.disabled, users.epoch,
+	users.last_seen_at, users.created_at, users.updated_at`
 
 // CreateFirstAdmin creates a user in the transaction that makes sure there is none.
 func (d *DB) CreateFirstAdmin(ctx context.Context, u *mockbase.User) error {
@@ -33,25 +34,15 @@ func (d *DB) CreateUser(ctx context.Context, u *mockbase.User) error {
 }
 
 func insertUser(ctx context.Context, tx *sql.Tx, u *mockbase.User) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO users ("+userColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", u.ID, u.Email, u.Name,
-		string(u.Role), u.PasswordHash, u.Disabled, u.Epoch, nanos(u.LastSeenAt), nanos(u.CreatedAt), nanos(u.UpdatedAt))
+	_, err := tx.ExecContext(ctx, `INSERT INTO users (id, email, name, role, password_hash, disabled, epoch, last_seen_at, created_at,
+		updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, u.ID, u.Email, u.Name, string(u.Role), u.PasswordHash, u.Disabled, u.Epoch, nanos(u.LastSeenAt), nanos(u.CreatedAt), nanos(u.UpdatedAt))
 	return emailTaken(u, err)
 }
 
 // UpdateUser replaces a user.
 func (d *DB) UpdateUser(ctx context.Context, u *mockbase.User) error {
 	return d.definitions.change(ctx, "change user", func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `UPDATE users SET email = ?, name = ?, role = ?, password_hash = ?, disabled = ?, epoch = ?,
-			last_seen_at = ?, created_at = ?, updated_at = ? WHERE id = ?`, u.Email, u.Name, string(u.Role), u.PasswordHash, u.Disabled,
-			u.Epoch, nanos(u.LastSeenAt), nanos(u.CreatedAt), nanos(u.UpdatedAt), u.ID)
-		if err != nil {
-			return emailTaken(u, err)
-		}
-		rows, err := result.RowsAffected()
-		if err == nil && rows == 0 {
-			return noUser()
-		}
-		return err
+		return updateUser(ctx, tx, u)
 	})
 }
 
@@ -86,12 +77,15 @@ func (d *DB) UserByID(ctx context.Context, id string) (*mockbase.User, error) {
 	return scanUser(d.definitions.read.QueryRowContext(ctx, "SELECT "+userColumns+" FROM users WHERE id = ?", id))
 }
 
-func scanUser(row *sql.Row) (*mockbase.User, error) {
+// scanUser reads a user, and what stands behind it in the row.
+func scanUser(row scanner, more ...any) (*mockbase.User, error) {
 	var (
 		u                      mockbase.User
 		seen, created, updated int64
 	)
-	err := row.Scan(&u.ID, &u.Email, &u.Name, &u.Role, &u.PasswordHash, &u.Disabled, &u.Epoch, &seen, &created, &updated)
+	err := row.Scan(append([]any{
+		&u.ID, &u.Email, &u.Name, &u.Role, &u.PasswordHash, &u.Disabled, &u.Epoch, &seen, &created, &updated,
+	}, more...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noUser()
 	}

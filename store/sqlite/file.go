@@ -12,6 +12,8 @@ import (
 	"time"
 
 	driver "modernc.org/sqlite"
+
+	"github.com/mockbase/mockbase"
 )
 
 const (
@@ -25,14 +27,15 @@ const (
 // file is one database file, or one database in memory.
 type file struct {
 	// path is "" in memory.
-	path string
+	path   string
+	schema schema
 	// write and read are the same pool in memory.
 	write, read *sql.DB
 }
 
 // openFile opens a file and brings its schema up to date.
 func openFile(ctx context.Context, path string, s schema) (*file, error) {
-	f := &file{path: path}
+	f := &file{path: path, schema: s}
 	if path != "" {
 		if err := touch(path); err != nil {
 			return nil, err
@@ -105,7 +108,8 @@ func (f *file) source(settings url.Values) string {
 }
 
 // change runs one write transaction. The context bounds the wait for the connection alone: a transaction that has begun
-// is done to its end, because a commit that is cut off has an unknown outcome.
+// is done to its end, because a commit that is cut off has an unknown outcome. The audit entry that the context carries is
+// part of the transaction (rule M-20).
 func (f *file) change(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) error {
 	conn, err := f.write.Conn(ctx)
 	if err != nil {
@@ -121,7 +125,19 @@ func (f *file) change(ctx context.Context, what string, do func(context.Context,
 	if err := do(ctx, tx); err != nil {
 		return fault(what, err)
 	}
-	return fault(what, tx.Commit())
+	draft := mockbase.AuditOf(ctx)
+	entry := draft.Pending()
+	if entry == nil || f.schema != schemaDefinitions {
+		return fault(what, tx.Commit())
+	}
+	if err := appendAudit(ctx, tx, entry); err != nil {
+		return fault(what, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fault(what, err)
+	}
+	draft.Written()
+	return nil
 }
 
 // finish closes what has done its work; there is nothing left to fail.

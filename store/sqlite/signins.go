@@ -22,8 +22,18 @@ func (d *DB) CreateSignIn(ctx context.Context, s *mockbase.SignIn) error {
 		if breaksReference(err) {
 			return noUser()
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return seen(ctx, tx, s.ID, s.LastUsedAt)
 	})
+}
+
+// seen notes that the user of a sign-in was there.
+func seen(ctx context.Context, tx *sql.Tx, signInID string, at time.Time) error {
+	_, err := tx.ExecContext(ctx, "UPDATE users SET last_seen_at = max(last_seen_at, ?) WHERE id = (SELECT user_id FROM sign_ins WHERE id = ?)",
+		nanos(at), signInID)
+	return err
 }
 
 // digest makes NULL of a digest that is not there, so that no look-up finds it.
@@ -58,7 +68,7 @@ func (d *DB) RefreshRotatedAt(ctx context.Context, id string, hash []byte) (time
 	return moment(at), nil
 }
 
-func scanSignIn(row *sql.Row) (*mockbase.SignIn, error) {
+func scanSignIn(row scanner) (*mockbase.SignIn, error) {
 	var (
 		s                                                  mockbase.SignIn
 		rotated, created, used, authed, expires, revokedAt int64
@@ -85,6 +95,9 @@ func (d *DB) RotateSignIn(ctx context.Context, id string, from, to []byte, now t
 		if rotated = rows > 0; err != nil || !rotated {
 			return err
 		}
+		if err := seen(ctx, tx, id, now); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, "INSERT INTO rotations (sign_in_id, hash, rotated_at) VALUES (?, ?, ?)", id, from, nanos(now)); err != nil {
 			return err
 		}
@@ -97,16 +110,35 @@ func (d *DB) RotateSignIn(ctx context.Context, id string, from, to []byte, now t
 
 // RevokeSignIn ends a sign-in, once.
 func (d *DB) RevokeSignIn(ctx context.Context, id string, now time.Time) error {
-	_, err := d.changeSignIns(ctx, "revoke sign-in", "UPDATE sign_ins SET revoked_at = ? WHERE id = ? AND revoked_at = 0", nanos(now), id)
+	_, err := d.run(ctx, "revoke sign-in", "UPDATE sign_ins SET revoked_at = ? WHERE id = ? AND revoked_at = 0", nanos(now), id)
+	return err
+}
+
+// SignInsOf returns the sign-ins of a user that go on, the latest used first.
+func (d *DB) SignInsOf(ctx context.Context, userID string, now time.Time) ([]*mockbase.SignIn, error) {
+	rows, err := d.definitions.read.QueryContext(ctx, "SELECT "+signInColumns+` FROM sign_ins WHERE user_id = ? AND revoked_at = 0
+		AND expires_at > ? ORDER BY last_used_at DESC, id DESC`, userID, nanos(now))
+	if err != nil {
+		return nil, fault("read sign-ins", err)
+	}
+	return collect("read sign-ins", rows, scanSignIn)
+}
+
+// RenewSignIn notes when the password was given again.
+func (d *DB) RenewSignIn(ctx context.Context, id string, now time.Time) error {
+	rows, err := d.run(ctx, "renew sign-in", "UPDATE sign_ins SET auth_time = ? WHERE id = ? AND revoked_at = 0", nanos(now), id)
+	if err == nil && rows == 0 {
+		return mockbase.Errorf(mockbase.CodeNotFound, "there is no such sign-in")
+	}
 	return err
 }
 
 // DeleteExpiredSignIns deletes the sign-ins whose end has come.
 func (d *DB) DeleteExpiredSignIns(ctx context.Context, now time.Time) (int, error) {
-	return d.changeSignIns(ctx, "delete expired sign-ins", "DELETE FROM sign_ins WHERE expires_at <= ?", nanos(now))
+	return d.run(ctx, "delete expired sign-ins", "DELETE FROM sign_ins WHERE expires_at <= ?", nanos(now))
 }
 
-func (d *DB) changeSignIns(ctx context.Context, what, statement string, args ...any) (rows int, err error) {
+func (d *DB) run(ctx context.Context, what, statement string, args ...any) (rows int, err error) {
 	err = d.definitions.change(ctx, what, func(ctx context.Context, tx *sql.Tx) error {
 		rows, err = changed(tx.ExecContext(ctx, statement, args...))
 		return err

@@ -52,7 +52,9 @@ func Run(t *testing.T, o Options) {
 
 func promises() []promise {
 	var all []promise
-	for _, part := range [][]promise{definitionPromises(), accountPromises(), signInPromises(), shieldPromises(), exchangePromises(), concurrencyPromises()} {
+	for _, part := range [][]promise{
+		definitionPromises(), accountPromises(), signInPromises(), peoplePromises(), secretPromises(), auditPromises(), shieldPromises(), exchangePromises(), concurrencyPromises(),
+	} {
 		all = append(all, part...)
 	}
 	return append(all, promise{"an open store answers a ping, a closed one can be closed again", func(t *testing.T, s store.Store) {
@@ -78,6 +80,7 @@ func outlivesRestart(t *testing.T, o Options) {
 	before := snapshots(t, s)
 	ok(t, "store setting", s.PutSetting(t.Context(), setting(1)))
 	ok(t, "store ban", s.PutBan(t.Context(), ban("one")))
+	keepSecrets(t, s)
 
 	s = o.Reopen(t, s)
 	same(t, "snapshots", snapshots(t, s), before)
@@ -99,9 +102,28 @@ func outlivesRestart(t *testing.T, o Options) {
 	bans, err := s.Bans(t.Context())
 	ok(t, "read bans", err)
 	same(t, "bans", bans, []mockbase.Ban{*ban("one")})
+	secretsOutlive(t, s)
 	recent, err := s.RecentExchanges(t.Context(), "prj_shop", 10)
 	ok(t, "read traffic", err)
 	same(t, "traffic", recent, []*mockbase.Exchange{exchange("shop", 1)})
+}
+
+func keepSecrets(t *testing.T, s store.Store) {
+	t.Helper()
+	ok(t, "create token", s.CreateToken(t.Context(), token("one"), 9))
+	ok(t, "append to audit log", s.AppendAudit(t.Context(), entry("one")))
+	ok(t, "keep answer", s.PutReplay(t.Context(), replay("one")))
+}
+
+func secretsOutlive(t *testing.T, s store.Store) {
+	t.Helper()
+	kept, err := s.TokenByHash(t.Context(), token("one").Hash)
+	ok(t, "find token", err)
+	same(t, "token", kept, token("one"))
+	same(t, "audit log", entries(t, s, mockbase.AuditFilter{}), []*mockbase.AuditEntry{entry("one")})
+	answer, err := s.Replay(t.Context(), replay("one"), time.Time{})
+	ok(t, "find answer", err)
+	same(t, "answer", answer, replay("one"))
 }
 
 // noon is when everything in these tests happens; it has nanoseconds, so that a store that drops some is found.

@@ -1,0 +1,135 @@
+package mockbase
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// AuditOutcome says how an audited attempt ended (rule M-20).
+type AuditOutcome string
+
+// The outcomes. Denied is a right that was missing or a secret that was wrong.
+const (
+	AuditSuccess AuditOutcome = "success"
+	AuditDenied  AuditOutcome = "denied"
+)
+
+// AuditActor is who did something.
+type AuditActor struct {
+	// Type is user, token, system or anonymous.
+	Type string `json:"type"`
+	ID   string `json:"id,omitempty"`
+	// Label is what people know the actor by: an e-mail address or a token's name.
+	Label string `json:"label,omitempty"`
+	// TokenPrefix is the beginning of the API token that was used.
+	TokenPrefix string `json:"tokenPrefix,omitempty"`
+}
+
+// AuditTarget is what something was done to.
+type AuditTarget struct {
+	Type string `json:"type"`
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"`
+	// Project is the id of the project that the target belongs to.
+	Project string `json:"project,omitempty"`
+}
+
+// AuditEntry is one line of the audit log (rule M-20). It is never changed once it is written.
+type AuditEntry struct {
+	ID        string
+	At        time.Time
+	Actor     AuditActor
+	Action    string
+	Target    AuditTarget
+	Outcome   AuditOutcome
+	IP        string
+	UserAgent string
+	RequestID string
+	// Before and After are what changed, nil where there is nothing to show. Secrets in them are masked.
+	Before, After json.RawMessage
+}
+
+// AuditFilter selects entries of the audit log. An empty member selects everything.
+type AuditFilter struct {
+	Since, Until time.Time
+	// Actor is an id or a label, Target an id or a name.
+	Actor, Action, Target string
+	Outcome               AuditOutcome
+	IP, RequestID         string
+	Project               string
+	// Before is the id of an entry; those that are older follow.
+	Before string
+}
+
+// AuditDraft is the entry of the change that a request is about to make. A store writes it in the transaction that makes
+// the change, so that there is no change without its entry (rule M-20). Only the first transaction writes it.
+type AuditDraft struct {
+	mu      sync.Mutex
+	entry   AuditEntry
+	written bool
+}
+
+// NewAuditDraft makes a draft of an entry.
+func NewAuditDraft(e AuditEntry) *AuditDraft { return &AuditDraft{entry: e} }
+
+// Note completes the entry, before the change is made.
+func (d *AuditDraft) Note(complete func(*AuditEntry)) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.written {
+		complete(&d.entry)
+	}
+}
+
+// Pending returns the entry that is still to be written, or nil.
+func (d *AuditDraft) Pending() *AuditEntry {
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.written {
+		return nil
+	}
+	entry := d.entry
+	return &entry
+}
+
+// Written is called when the transaction that holds the entry is done.
+func (d *AuditDraft) Written() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.written = true
+}
+
+type auditKey struct{}
+
+// WithAudit returns a context whose first change writes the draft's entry. A nil draft writes none.
+func WithAudit(ctx context.Context, d *AuditDraft) context.Context {
+	return context.WithValue(ctx, auditKey{}, d)
+}
+
+// AuditOf returns the draft of a context, nil when it has none.
+func AuditOf(ctx context.Context) *AuditDraft {
+	d, _ := ctx.Value(auditKey{}).(*AuditDraft)
+	return d
+}
+
+// Replay is the answer to a request with an Idempotency-Key, kept for a repetition (rule M-12). It holds no secret.
+type Replay struct {
+	// Caller, Method, Path and Key name the request.
+	Caller, Method, Path, Key string
+	// Digest is the SHA-256 of the request's body.
+	Digest    []byte
+	At        time.Time
+	Status    int
+	MediaType string
+	// Header holds the fields that are repeated.
+	Header map[string][]string
+	Body   []byte
+}

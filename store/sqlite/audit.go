@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+const auditColumns = `id, at, actor_type, actor_id, actor_label, token_prefix, action, target_type, target_id, target_name,
+	target_project, outcome, ip, user_agent, request_id, before_state, after_state`
+
+// AppendAudit stores one entry.
+func (d *DB) AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error {
+	return d.definitions.change(mockbase.WithAudit(ctx, nil), "append to audit log", func(ctx context.Context, tx *sql.Tx) error {
+		return appendAudit(ctx, tx, e)
+	})
+}
+
+func appendAudit(ctx context.Context, tx *sql.Tx, e *mockbase.AuditEntry) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO audit ("+auditColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", e.ID,
+		nanos(e.At), e.Actor.Type, e.Actor.ID, e.Actor.Label, e.Actor.TokenPrefix, e.Action, e.Target.Type, e.Target.ID, e.Target.Name,
+		e.Target.Project, string(e.Outcome), e.IP, e.UserAgent, e.RequestID, string(e.Before), string(e.After))
+	return err
+}
+
+// AuditEntries returns the entries that a filter selects, the newest first.
+func (d *DB) AuditEntries(ctx context.Context, f mockbase.AuditFilter, limit int) ([]*mockbase.AuditEntry, error) {
+	where, args := auditConditions(f)
+	query := "SELECT " + auditColumns + " FROM audit" + where + " ORDER BY seq DESC LIMIT ?" //nolint:gosec // where is made of constants
+	rows, err := d.definitions.read.QueryContext(ctx, query, append(args, limit)...)
+	if err != nil {
+		return nil, fault("read audit log", err)
+	}
+	return collect("read audit log", rows, scanAudit)
+}
+
+// auditConditions writes a filter as SQL. Only its values come from outside, and they are arguments.
+func auditConditions(f mockbase.AuditFilter) (where string, args []any) {
+	var terms []string
+	add := func(term string, used bool, values ...any) {
+		if used {
+			terms, args = append(terms, term), append(args, values...)
+		}
+	}
+	add("at >= ?", !f.Since.IsZero(), nanos(f.Since))
+	add("at < ?", !f.Until.IsZero(), nanos(f.Until))
+	add("(actor_id = ? OR actor_label = ?)", f.Actor != "", f.Actor, f.Actor)
+	add("action = ?", f.Action != "", f.Action)
+	add("(target_id = ? OR target_name = ?)", f.Target != "", f.Target, f.Target)
+	add("outcome = ?", f.Outcome != "", string(f.Outcome))
+	add("ip = ?", f.IP != "", f.IP)
+	add("request_id = ?", f.RequestID != "", f.RequestID)
+	add("target_project = ?", f.Project != "", f.Project)
+	// An entry that was deleted meanwhile was the oldest of all: nothing follows it.
+	add("seq < coalesce((SELECT seq FROM audit WHERE id = ?), 0)", f.Before != "", f.Before)
+	if len(terms) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(terms, " AND "), args
+}
+
+func scanAudit(row scanner) (*mockbase.AuditEntry, error) {
+	var (
+		e             mockbase.AuditEntry
+		at            int64
+		before, after string
+	)
+	err := row.Scan(&e.ID, &at, &e.Actor.Type, &e.Actor.ID, &e.Actor.Label, &e.Actor.TokenPrefix, &e.Action, &e.Target.Type, &e.Target.ID,
+		&e.Target.Name, &e.Target.Project, &e.Outcome, &e.IP, &e.UserAgent, &e.RequestID, &before, &after)
+	e.At = moment(at)
+	if before != "" {
+		e.Before = json.RawMessage(before)
+	}
+	if after != "" {
+		e.After = json.RawMessage(after)
+	}
+	return &e, err
+}
+
+// TrimAudit deletes entries that are older than they need to be kept.
+func (d *DB) TrimAudit(ctx context.Context, before time.Time) (int, error) {
+	return d.run(ctx, "trim audit log", "DELETE FROM audit WHERE at < ?", nanos(before))
+}
