@@ -65,7 +65,16 @@ type Exchange struct {
 	Error string
 	// Redacted tells that values of secrets were masked before the exchange was kept (rule M-81).
 	Redacted bool
+	// Via is ViaManagement for a request that the management plane made (rule M-79), "" for one that was received.
+	Via string
+	// Revision is the project's at the time, so that the exchange can be explained by the mocks of then (rule AA31); Moments
+	// is what the session remembered then of the mocks that fitted, as far as the choice depended on it.
+	Revision int64
+	Moments  []Moment
 }
+
+// ViaManagement marks exchanges of requests that were sent by the management plane (rule M-79).
+const ViaManagement = "management"
 
 // SessionRef names a session. The name alone does not tell two sessions apart that follow each other (rule AA11).
 type SessionRef struct {

@@ -124,8 +124,10 @@ type Engine struct {
 	mu sync.Mutex
 	// sessions are those of each published project.
 	sessions map[string]*session.Registry
-	ended    context.Context //nolint:containedctx // all waits end with it
-	end      context.CancelFunc
+	// history is what served each published project before.
+	history map[string]*past
+	ended   context.Context //nolint:containedctx // all waits end with it
+	end     context.CancelFunc
 }
 
 // registry holds every published program. It is replaced as a whole.
@@ -149,7 +151,7 @@ func New(o Options) (*Engine, error) {
 		return nil, fmt.Errorf("make engine: a bound is negative (body %d, target %d, recorded %d)", o.MaxBody, o.MaxTarget, o.RecordCap)
 	}
 	o.complete()
-	e := &Engine{options: o, prefix: o.BasePath + "/", sessions: make(map[string]*session.Registry)}
+	e := &Engine{options: o, prefix: o.BasePath + "/", sessions: make(map[string]*session.Registry), history: make(map[string]*past)}
 	e.ended, e.end = context.WithCancel(context.Background())
 	policy := outbound.New(o.Upstreams)
 	e.forwarder, e.streams, e.talks = proxy.New(policy, e.ended.Done()), sse.NewHub(o.MaxStreams), websocket.NewHost(o.MaxStreams)
@@ -224,6 +226,7 @@ func (e *Engine) Publish(s *mockbase.Snapshot) error {
 		return nil
 	}
 	p.sessions = e.sessionsOf(p)
+	e.outlive(e.programs.Load().byID[s.Project.ID], s)
 	next := e.programs.Load().without(s.Project.ID)
 	next.bySlug[s.Project.Slug] = p
 	next.byID[s.Project.ID] = p
@@ -244,6 +247,7 @@ func (e *Engine) overtaken(s *mockbase.Snapshot) bool {
 func (e *Engine) Withdraw(projectID string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	delete(e.history, projectID)
 	if sessions := e.sessions[projectID]; sessions != nil {
 		delete(e.sessions, projectID)
 		defer sessions.Close()

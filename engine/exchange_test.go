@@ -63,6 +63,7 @@ func TestExchanges(t *testing.T) {
 			}
 			x := &exchangeCase{}
 			x.unpublished = slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "refused" })
+			x.breaks = slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "break" })
 			for _, f := range archive.Files {
 				x.step(t, f.Name, string(f.Data))
 			}
@@ -74,16 +75,17 @@ func TestExchanges(t *testing.T) {
 type exchangeCase struct {
 	options  engine.Options
 	recorded recorder
+	engine   *engine.Engine
 	address  string
 	conn     net.Conn
 	reader   *bufio.Reader
 	sent     int
-	// unpublished tells that the definition is only checked.
-	unpublished bool
-	definition  string
-	hints       []string
-	trailers    []string
-	took        time.Duration
+	// unpublished tells that the definition is only checked, breaks that requests are sent whose exchanges are not counted.
+	unpublished, breaks bool
+	definition          string
+	hints               []string
+	trailers            []string
+	took                time.Duration
 
 	// The last answer.
 	method string
@@ -183,7 +185,7 @@ func (x *exchangeCase) start(t *testing.T, definition string) {
 	x.options.Journal = &x.recorded
 	e := newEngine(t, x.options)
 	publishDefinition(t, e, definition)
-	x.address = serveEngine(t, e)
+	x.engine, x.address = e, serveEngine(t, e)
 }
 
 func (x *exchangeCase) refused(t *testing.T, data string) {
@@ -220,6 +222,8 @@ func (x *exchangeCase) send(t *testing.T, text string) {
 	if strings.Contains(text, "{base}") {
 		// Only what is asked of the project is recorded.
 		x.sent++
+		foretold := x.foretell(t, request)
+		defer func() { x.agrees(t, foretold) }()
 	}
 	began := time.Now()
 	defer func() { x.took = time.Since(began) }()

@@ -81,7 +81,10 @@ func clausesFinding(part, name string, list clauses, v texts) finding {
 		if failing != nil {
 			operator, expected = failing.Failing(&v)
 		} else if len(list) > 0 {
-			operator, expected = "holds", list[0].String()
+			operator, expected = "holds", list.String()
+			if only, operand, single := list[0].Single(); single && len(list) == 1 {
+				operator, expected = only, operand
+			}
 		}
 		actual = notSent
 		if v.Sent() {
@@ -174,7 +177,10 @@ func notFinding(inner *conditions, q *inquiry) finding {
 		if negated.describe == nil {
 			return "not", "anything else", ""
 		}
-		_, expected, actual := negated.shown()
+		operator, expected, actual := negated.shown()
+		if operator != "" && operator != "holds" {
+			expected = operator + " " + expected
+		}
 		return "not", expected, actual
 	}
 	return f

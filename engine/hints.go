@@ -16,15 +16,7 @@ type slip struct {
 
 // hints names common slips (rule M5). The mocks come nearest first.
 func (c *call) hints(near []likeness) []string {
-	hints := []string{}
-	for _, s := range c.slips() {
-		if l := firstOf(near, func(l *likeness) bool { return !l.path && l.pattern.match(s.path) }); l != nil {
-			hints = append(hints, fmt.Sprintf(s.says, describeMock(l)))
-		}
-	}
-	if l := firstOf(near, func(l *likeness) bool { return !l.path && l.pattern.matchAnyCase(&c.path) }); l != nil {
-		hints = append(hints, "the path differs only in letter case from that of "+describeMock(l))
-	}
+	hints := c.pathHints(near)
 	hints = append(hints, c.nameHints(near)...)
 	hints = append(hints, c.bodyHints(near)...)
 	if l := firstOf(near, func(l *likeness) bool { return l.path && l.method && !l.atHost }); l != nil {
@@ -36,6 +28,20 @@ func (c *call) hints(near []likeness) []string {
 	hints = append(hints, c.momentHints()...)
 	if name := c.disabled(); name != "" {
 		hints = append(hints, "mock "+quoted(name)+" would answer, but it is disabled")
+	}
+	return hints
+}
+
+// pathHints names the slips of the path alone.
+func (c *call) pathHints(near []likeness) []string {
+	hints := []string{}
+	for _, s := range c.slips() {
+		if l := firstOf(near, func(l *likeness) bool { return !l.path && l.pattern.match(s.path) }); l != nil {
+			hints = append(hints, fmt.Sprintf(s.says, describeMock(l)))
+		}
+	}
+	if l := firstOf(near, func(l *likeness) bool { return !l.path && l.pattern.matchAnyCase(&c.path) }); l != nil {
+		hints = append(hints, "the path differs only in letter case from that of "+describeMock(l))
 	}
 	return hints
 }

@@ -47,7 +47,11 @@ func (c *call) join() *failure {
 		return badSession("The name of a session is 1 to 64 of A-Z, a-z, 0-9, point, underscore and hyphen, which " +
 			quoted(c.sessionName) + " is not.")
 	}
-	s, err := c.program.sessions.Join(c.sessionName)
+	begin := c.program.sessions.Join
+	if c.looking {
+		begin = c.program.sessions.Glimpse
+	}
+	s, err := begin(c.sessionName)
 	if _, full := errors.AsType[*session.QuotaError](err); full {
 		return &failure{
 			status: http.StatusServiceUnavailable, code: mockbase.CodeTooManySessions, title: "Too many sessions",
@@ -64,6 +68,9 @@ func badSession(detail string) *failure {
 
 func (c *call) enter(s *session.Session) {
 	c.session = s
+	if c.looking {
+		return
+	}
 	s.CountCall()
 	if c.recording != nil {
 		// The session's time of arrival: what is advanced while the request is under way does not count.

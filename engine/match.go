@@ -94,8 +94,17 @@ func (c *call) drawShare(e *entry) {
 	}
 }
 
-// isFree tells whether a call moves nothing: a HEAD that is derived from GET, with headCounts: false (rule L2).
-func (c *call) isFree(e *entry) bool { return e.mock.HeadIsFree && e.derives(&c.method) }
+// isFree tells whether a call moves nothing: one that only looks (rule AA29), and a HEAD that is derived from GET, with
+// headCounts: false (rule L2).
+func (c *call) isFree(e *entry) bool { return c.looking || e.mock.HeadIsFree && e.derives(&c.method) }
+
+// step begins a step of the session, in which a call that only looks can move nothing.
+func (c *call) step() session.Step {
+	if c.looking {
+		return c.session.Look(c.program.layout)
+	}
+	return c.session.Step(c.program.layout)
+}
 
 // chooseInStep chooses among all that may answer, from the first one that remembers something. What the request alone
 // decides is decided before the step, so that the step is short.
@@ -111,7 +120,7 @@ func (c *call) chooseInStep(first *entry, q *queue) *choice {
 			break
 		}
 	}
-	step := c.session.Step(c.program.layout)
+	step := c.step()
 	defer step.End()
 	c.refusals = c.refusals[:0]
 	for i := range list {

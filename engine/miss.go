@@ -44,6 +44,11 @@ func (c *call) miss() {
 		c.reply(http.StatusNoContent, http.Header{headerAllow: {allow}}, nil)
 		return
 	}
+	c.unanswered(here, allow)
+}
+
+// unanswered says that no mock answers, and why.
+func (c *call) unanswered(here presence, allow string) {
 	p := c.describeMiss(here)
 	c.outcome.by = mockbase.AnsweredByUnmatched
 	if c.recording != nil {

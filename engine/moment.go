@@ -15,8 +15,12 @@ func (c *call) clock() session.Clock { return c.session.Clock() }
 // now is the time of the call's session.
 func (c *call) now() time.Time { return c.clock().Now() }
 
-// pause waits by the clock of the session. It ends early with the context and when the engine closes (rule N13).
+// pause waits by the clock of the session. It ends early with the context and when the engine closes (rule N13), and at
+// once where the call only looks.
 func (c *call) pause(ctx context.Context, d time.Duration) {
+	if c.looking {
+		return
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.engine.ended, cancel)()

@@ -142,7 +142,7 @@ func (c *call) liken(e *entry) likeness {
 // findings tells what became of the mock's conditions.
 func (c *call) findings(e *entry) []finding {
 	c.route, c.moment = e.route, nil
-	if r := c.refusalOf(e); r != nil {
+	if r := c.lookedAt(e); r != nil {
 		c.moment = &r.instant
 	}
 	return append(e.guards.findings(&c.inquiry), c.momentFindings(e)...)

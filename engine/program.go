@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/collection"
@@ -38,6 +39,8 @@ type program struct {
 	collected   []*route
 	// sessions are those of the project; nil as long as the program is not published.
 	sessions *session.Registry
+	// served tells that exchanges were recorded that this program answered.
+	served atomic.Bool
 }
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.

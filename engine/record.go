@@ -48,6 +48,9 @@ type recording struct {
 func (c *call) startRecording() {
 	if c.engine.options.Journal != nil && c.known() {
 		c.recording = &recording{start: c.engine.options.Clock()}
+		if !c.program.served.Load() {
+			c.program.served.Store(true)
+		}
 	}
 }
 
@@ -77,6 +80,7 @@ func (c *call) record() {
 	x.ClientAborted, x.Fault = c.outcome.aborted, c.outcome.fault
 	x.Error = c.outcome.failure
 	c.recordSession(x)
+	c.recordMoments(x)
 	x.Client.IP = c.engine.options.ClientAddress(r)
 	if agent := c.header[headerUserAgent]; len(agent) > 0 {
 		x.Client.UserAgent = agent[0]

@@ -48,7 +48,7 @@ func TestAnExchangeHoldsTheRequestAndTheAnswer(t *testing.T) {
 	arrived := time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
 	want := &mockbase.Exchange{
 		ID: x.ID, ProjectID: "prj_1", At: arrived, SessionAt: arrived, AnsweredBy: mockbase.AnsweredByMock,
-		Session: mockbase.SessionRef{ID: x.Session.ID, Name: "default"}, Seed: x.Seed, Call: 1,
+		Session: mockbase.SessionRef{ID: x.Session.ID, Name: "default"}, Seed: x.Seed, Call: 1, Revision: 1,
 		Request: mockbase.RecordedRequest{
 			Method: http.MethodGet, Target: "/m/shop/a/%37?x=1&y", Path: "/a/7", RawQuery: "x=1&y", Proto: "HTTP/1.1", Host: "example.com",
 			Header: http.Header{"User-Agent": {"test/1"}}, Body: []byte("body"), BodySize: 4,

@@ -26,6 +26,16 @@ func (c *call) refusalOf(e *entry) *refusal {
 	return nil
 }
 
+// lookedAt returns what the session remembered of a mock that fits, nil if that was not looked at.
+func (c *call) lookedAt(e *entry) *refusal {
+	for i := range c.held {
+		if c.held[i].entry == e {
+			return &c.held[i]
+		}
+	}
+	return c.refusalOf(e)
+}
+
 // spent returns the first mock that fits and is used up (rule A11), nil if there is none.
 func (c *call) spent() *refusal {
 	for i := range c.refusals {
@@ -53,20 +63,18 @@ func stateOf(q *inquiry) string {
 // its responses, if none of them is the default (rule R10).
 func (c *call) momentFindings(e *entry) []finding {
 	var found []finding
-	if r := c.refusalOf(e); r != nil {
+	if r := c.lookedAt(e); r != nil {
 		state, wanted := r.state, strings.Join(e.selection.states, ", ")
 		if len(e.selection.states) > 0 {
 			found = append(found, finding{part: partState, name: e.mock.Scenario, holds: !r.byState(), describe: func() (string, string, string) {
 				return "in", wanted, state
 			}})
 		}
-		if r.spent {
-			found = append(found, finding{part: partTimes, describe: func() (string, string, string) {
-				return "exhausted", "a use that is left", "used up"
-			}})
+		if r.spent || e.selection.times > 0 {
+			found = append(found, usesFinding(e, r.spent))
 		}
 	}
-	if s := &e.selection; s.kind == mockbase.SelectRules && s.byDefault < 0 {
+	if s := &e.selection; s.kind == mockbase.SelectRules && s.byDefault < 0 && !c.preferred.forces() {
 		found = append(found, anyFinding(s.whens, &c.inquiry))
 	}
 	return found

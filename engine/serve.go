@@ -74,6 +74,11 @@ type call struct {
 	ticket any
 	*recording
 
+	// looking tells that the call only looks ahead: nothing is counted, moved, waited for or recorded (rule AA29). held are
+	// the mocks then that may answer at this moment, as far as that depends on what the session remembers.
+	looking bool
+	held    []refusal
+
 	// The first segments and leaves need no memory of their own.
 	segmentRoom   [16]string
 	leafRoom      [4]*leaf
@@ -94,7 +99,14 @@ func (e *Engine) newCall(w http.ResponseWriter, r *http.Request) *call {
 			c.program = p
 		}
 	}
-	s := c.program.settings
+	c.dissect()
+	c.startRecording()
+	return c
+}
+
+// dissect takes the request apart by the settings of the program.
+func (c *call) dissect() {
+	s, r := c.program.settings, c.request
 	c.header = withoutSignIn(r.Header)
 	c.method = s.method(r.Method)
 	c.rawQuery, c.asked = c.target.query, c.target.asked
@@ -102,8 +114,6 @@ func (e *Engine) newCall(w http.ResponseWriter, r *http.Request) *call {
 	if !s.origins.open {
 		c.allowed = s.origins.allow(r.Header[headerOrigin])
 	}
-	c.startRecording()
-	return c
 }
 
 // done clears a call for the next request.

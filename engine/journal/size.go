@@ -36,6 +36,9 @@ func variableSize(x *mockbase.Exchange) int64 {
 	for i := range x.NearMisses {
 		n += nearMissSize(&x.NearMisses[i])
 	}
+	for i := range x.Moments {
+		n += momentSize + len(x.Moments[i].State)
+	}
 	for _, hint := range x.Hints {
 		n += stringHeader + len(hint)
 	}
@@ -57,8 +60,9 @@ func headerSize(h http.Header) int {
 	return n
 }
 
-// What one limiter's outcome, one near miss and one missed part take beside their texts.
+// What one limiter's outcome, one near miss, one missed part and one moment take beside their texts.
 const (
+	momentSize   = 48
 	limitSize    = 80
 	missSize     = 72
 	missPartSize = 80

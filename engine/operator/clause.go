@@ -95,6 +95,18 @@ func (c *Clause[T]) Failing(v *Values[T]) (operator, operand string) {
 	return "", ""
 }
 
+// Single returns the operator of a clause that has only one, with its operand.
+func (c *Clause[T]) Single() (operator, operand string, ok bool) {
+	switch {
+	case len(c.each) == 1 && len(c.set) == 0:
+		return c.each[0].operator, c.each[0].operand, true
+	case len(c.set) == 1 && len(c.each) == 0:
+		return c.set[0].operator, c.set[0].operand, true
+	default:
+		return "", "", false
+	}
+}
+
 // String describes the clause: contains a, endsWith b.
 func (c *Clause[T]) String() string {
 	parts := make([]string, 0, len(c.each)+len(c.set))

@@ -130,6 +130,32 @@ func (r *Registry) Join(name string) (*Session, error) {
 	return r.add(&Spec{Name: name})
 }
 
+// Glimpse returns the session that a request of a valid name would belong to. Nothing comes of it: a living session is not
+// kept alive, and one that would be new is not kept. It fails with a [*QuotaError] where Join would.
+func (r *Registry) Glimpse(name string) (*Session, error) {
+	if name == "" {
+		return r.standard, nil
+	}
+	if s, ok := r.Find(name); ok {
+		return s, nil
+	}
+	now := r.clock()
+	r.mu.RLock()
+	living := 0
+	for _, s := range r.byName {
+		if !s.expired(now) {
+			living++
+		}
+	}
+	r.mu.RUnlock()
+	if living >= r.quota {
+		return nil, &QuotaError{Limit: r.quota}
+	}
+	s := r.start(&Spec{Name: name})
+	s.ttl = DefaultTTL
+	return s, nil
+}
+
 // Create begins a session. It fails with a [*mockbase.Error] of CodeValidationFailed, CodeNameTaken or CodeQuotaReached.
 func (r *Registry) Create(spec Spec) (*Session, error) { //nolint:gocritic // a copy, so that the name may be filled in
 	if err := spec.check(); err != nil {

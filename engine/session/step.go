@@ -18,6 +18,17 @@ func (s *Session) Step(l *Layout) Step {
 	return Step{session: s, table: s.arrange(l)}
 }
 
+// Look begins a step that only looks, for a layout that may be one that never serves: the session is not arranged for it.
+// Nothing may be moved in such a step.
+func (s *Session) Look(l *Layout) Step {
+	s.mu.Lock()
+	t := s.table.Load()
+	if t == nil || t.layout != l {
+		t = t.arranged(l)
+	}
+	return Step{session: s, table: t}
+}
+
 // End ends the step.
 func (p Step) End() { p.session.mu.Unlock() }
 
@@ -39,7 +50,7 @@ func (s *Session) Calls(l *Layout, mock int) int64 {
 	if t := s.table.Load(); t != nil && t.layout == l {
 		return Step{session: s, table: t}.Calls(mock)
 	}
-	p := s.Step(l)
+	p := s.Look(l)
 	defer p.End()
 	return p.Calls(mock)
 }

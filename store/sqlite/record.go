@@ -37,6 +37,17 @@ type exchangeRecord struct {
 	Warnings      []string            `json:"warnings,omitempty"`
 	Error         string              `json:"error,omitempty"`
 	Redacted      bool                `json:"redacted,omitempty"`
+	Via           string              `json:"via,omitempty"`
+	Revision      int64               `json:"revision,omitempty"`
+	Moments       []momentRecord      `json:"moments,omitempty"`
+}
+
+type momentRecord struct {
+	Mock     string `json:"mock"`
+	State    string `json:"state,omitempty"`
+	Call     int64  `json:"call,omitempty"`
+	Spent    bool   `json:"spent,omitempty"`
+	Answered bool   `json:"answered,omitempty"`
 }
 
 type requestRecord struct {
@@ -92,11 +103,14 @@ func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
 		ID: x.ID, ProjectID: x.ProjectID, At: x.At, SessionAt: x.SessionAt, Session: sessionRecord(x.Session), Seed: x.Seed, Call: x.Call,
 		Forced: x.Forced, AnsweredBy: x.AnsweredBy, Policy: x.Policy, Duration: x.Duration,
 		DelayPlanned: x.DelayPlanned, DelaySlept: x.DelaySlept, ClientAborted: x.ClientAborted, Fault: x.Fault, NearMisses: x.NearMisses,
-		Hints: x.Hints, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted,
+		Hints: x.Hints, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via, Revision: x.Revision,
 		Request: requestRecord(x.Request), Response: responseRecord(x.Response), Mock: mockRecord(x.Mock), Client: clientRecord(x.Client),
 	}
 	for _, l := range x.Limits {
 		r.Limits = append(r.Limits, limitRecord(l))
+	}
+	for _, m := range x.Moments {
+		r.Moments = append(r.Moments, momentRecord(m))
 	}
 	return json.Marshal(r)
 }
@@ -110,12 +124,15 @@ func decodeExchange(record []byte) (*mockbase.Exchange, error) {
 		ID: r.ID, ProjectID: r.ProjectID, At: r.At.UTC(), SessionAt: r.SessionAt.UTC(), Session: mockbase.SessionRef(r.Session),
 		Seed: r.Seed, Call: r.Call, Forced: r.Forced, AnsweredBy: r.AnsweredBy, Policy: r.Policy, Duration: r.Duration,
 		DelayPlanned: r.DelayPlanned, DelaySlept: r.DelaySlept, ClientAborted: r.ClientAborted, Fault: r.Fault, NearMisses: r.NearMisses,
-		Hints: r.Hints, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted,
+		Hints: r.Hints, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted, Via: r.Via, Revision: r.Revision,
 		Request: mockbase.RecordedRequest(r.Request), Response: mockbase.RecordedResponse(r.Response), Mock: mockbase.MockRef(r.Mock),
 		Client: mockbase.Client(r.Client),
 	}
 	for _, l := range r.Limits {
 		x.Limits = append(x.Limits, mockbase.LimitOutcome(l))
+	}
+	for _, m := range r.Moments {
+		x.Moments = append(x.Moments, mockbase.Moment(m))
 	}
 	return x, nil
 }

@@ -94,7 +94,8 @@ func exchange(slug string, n int) *mockbase.Exchange {
 			Mock: "a", Distance: 0.25, Passed: []string{"method"},
 			Failed: []mockbase.MissedPart{{Part: "path", Name: "id", Operator: "equals", Expected: "/b", Actual: "/a"}},
 		}},
-		Hints: []string{"did you mean /b"}, Error: "broken pipe", Redacted: true,
+		Hints: []string{"did you mean /b"}, Error: "broken pipe", Redacted: true, Via: mockbase.ViaManagement, Revision: 4,
+		Moments: []mockbase.Moment{{Mock: "mck_1", State: "paid", Call: 3, Spent: true}, {Mock: "mck_2", Answered: true}},
 	}
 }
 

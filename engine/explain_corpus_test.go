@@ -1,0 +1,107 @@
+package engine_test
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mockbase/mockbase"
+)
+
+// foretell explains a request of the corpus before it is sent, several times, which must leave no trace (rule AA29): the
+// case goes on as if nobody had asked. It returns nil for what is no request to the server.
+func (x *exchangeCase) foretell(t *testing.T, raw []byte) *mockbase.Explanation {
+	t.Helper()
+	sample, ok := sampleOf(raw)
+	if !ok {
+		return nil
+	}
+	q := &mockbase.Question{ProjectID: "prj_shop", Request: sample}
+	first, err := x.engine.Explain(t.Context(), q)
+	if err != nil {
+		return nil
+	}
+	second, err := x.engine.Explain(t.Context(), q)
+	if err != nil || outline(first) != outline(second) {
+		t.Errorf("explained as %+v, and then as %+v, %v", outline(first), outline(second), err)
+	}
+	return first
+}
+
+// said is what of an explanation must be so.
+type said struct {
+	by             mockbase.AnsweredBy
+	mock, decision string
+	candidates     int
+}
+
+func outline(x *mockbase.Explanation) said {
+	return said{x.Outcome, x.Mock.Name, x.DecidedBy, len(x.Candidates)}
+}
+
+func sampleOf(raw []byte) (mockbase.SampleRequest, bool) {
+	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
+	if err != nil {
+		return mockbase.SampleRequest{}, false
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return mockbase.SampleRequest{}, false
+	}
+	sample := mockbase.SampleRequest{
+		Method: r.Method, Target: r.RequestURI, Body: body, Headers: [][2]string{{"Host", r.Host}},
+	}
+	for _, coding := range r.TransferEncoding {
+		sample.Headers = append(sample.Headers, [2]string{"Transfer-Encoding", coding})
+	}
+	for name, lines := range r.Header {
+		for _, line := range lines {
+			sample.Headers = append(sample.Headers, [2]string{name, line})
+		}
+	}
+	return sample, true
+}
+
+// agrees holds what was foretold against what happened (rule AA30).
+func (x *exchangeCase) agrees(t *testing.T, foretold *mockbase.Explanation) {
+	t.Helper()
+	if strings.HasSuffix(x.status, "417 Expectation Failed") || strings.HasSuffix(x.status, "400 Bad Request") && x.headerValue("Mockbase-Mock") == "" {
+		// net/http has answered by itself, so nothing is recorded.
+		x.sent--
+		return
+	}
+	if foretold == nil || x.breaks {
+		return
+	}
+	happened := x.recorded.last(t, x.sent)
+	if happened.AnsweredBy == mockbase.AnsweredByShield || happened.ClientAborted {
+		return
+	}
+	if foretold.Outcome != happened.AnsweredBy || foretold.Mock != happened.Mock {
+		t.Errorf("foretold %s by %v, but it was %s by %v: %s", foretold.Outcome, foretold.Mock, happened.AnsweredBy, happened.Mock, happened.Request.Target)
+		return
+	}
+	if len(foretold.Candidates) > 0 && foretold.Mock.ID != "" && (!foretold.Candidates[0].Matched || foretold.Candidates[0].Mock != foretold.Mock) {
+		t.Errorf("the best candidate for %v is %+v", foretold.Mock, foretold.Candidates[0])
+	}
+	answer := foretold.Response
+	if answer == nil || answer.Seed != happened.Seed {
+		return
+	}
+	if answer.Name != happened.Response.Name || answer.Call != happened.Call {
+		t.Errorf("foretold response %q of call %d, but it was %q of %d", answer.Name, answer.Call, happened.Response.Name, happened.Call)
+	}
+	if answer.Rendered && answer.Fault == "" && answer.Status != happened.Response.Status {
+		t.Errorf("foretold status %d, but it was %d", answer.Status, happened.Response.Status)
+	}
+	if answer.Rendered && answer.Fault == "" && foretold.Outcome == mockbase.AnsweredByMock {
+		if diff := cmp.Diff(string(answer.Body), string(happened.Response.Body)); diff != "" {
+			t.Logf("the body is another (-foretold +sent):\n%s", diff)
+		}
+	}
+}
