@@ -136,3 +136,29 @@ type Moment struct {
 	// Spent tells that the mock was used up, Answered that it was the one chosen.
 	Spent, Answered bool
 }
+
+// Errand is a request that is really sent through the mock plane (rule M-79).
+type Errand struct {
+	ProjectID string
+	Request   SampleRequest
+	// Session is a session's name; "" is the one that the request names itself, or the default one.
+	Session string
+	// Key is what limits by client address see in the place of the address, "" for the address.
+	Key string
+	// MaxBody is how many bytes of the answer's body are wanted.
+	MaxBody int
+}
+
+// Sent is what an errand brought back.
+type Sent struct {
+	// Exchange is the id of the recorded exchange, "" where nothing is recorded.
+	Exchange string
+	Status   int
+	Header   http.Header
+	// Body holds the first bytes of the body.
+	Body     []byte
+	BodySize int64
+	Duration time.Duration
+	// Broken tells that the answer was broken off, as a client would have seen it.
+	Broken bool
+}

@@ -9,7 +9,7 @@ import (
 // admitted asks the shield. When it refuses, the answer is written.
 func (c *call) admitted() bool {
 	shield := c.engine.options.Shield
-	if shield == nil {
+	if shield == nil || c.errand != nil {
 		return true
 	}
 	w := &c.guarded

@@ -71,7 +71,7 @@ func sampleOfExchange(x *mockbase.Exchange) *mockbase.SampleRequest {
 func (e *Engine) explainThen(ctx context.Context, p *program, x *mockbase.Exchange) *mockbase.Explanation {
 	then := &mockbase.Explanation{
 		Outcome: x.AnsweredBy, Mock: x.Mock, Candidates: []mockbase.Candidate{}, Limits: outlooks(x.Limits),
-		Hints: slices.Concat([]string{}, x.Hints), Response: recordedOutlook(x),
+		Hints: append([]string{}, x.Hints...), Response: recordedOutlook(x),
 	}
 	switch x.AnsweredBy { //nolint:exhaustive // all others have asked the mocks
 	case mockbase.AnsweredByShield:

@@ -46,6 +46,9 @@ func keyPartOf(kind, name string) keyPart {
 	switch kind {
 	case "ip":
 		return func(c *call) (string, bool) {
+			if c.errand != nil && c.errand.key != "" {
+				return c.errand.key, true
+			}
 			ip := c.engine.options.ClientAddress(c.request)
 			return ip.String(), ip.IsValid()
 		}

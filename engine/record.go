@@ -81,6 +81,9 @@ func (c *call) record() {
 	x.Error = c.outcome.failure
 	c.recordSession(x)
 	c.recordMoments(x)
+	if c.errand != nil {
+		x.Via, c.errand.exchange = mockbase.ViaManagement, x.ID
+	}
 	x.Client.IP = c.engine.options.ClientAddress(r)
 	if agent := c.header[headerUserAgent]; len(agent) > 0 {
 		x.Client.UserAgent = agent[0]

@@ -12,8 +12,12 @@ import (
 // ServeHTTP answers a request whose target lies below the base path, and OPTIONS *. It reads the raw target of the
 // request line; a router in front must not have cleaned or redirected it. It panics with [http.ErrAbortHandler] when the
 // request's context ends before there is an answer.
-func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.serve(w, r, nil) }
+
+// serve answers a request; on is nil for one that came over a connection.
+func (e *Engine) serve(w http.ResponseWriter, r *http.Request, on *errand) {
 	c := e.newCall(w, r)
+	c.errand = on
 	defer e.done(c)
 	if c.anyServer() || c.preflight() {
 		return
@@ -74,6 +78,8 @@ type call struct {
 	ticket any
 	*recording
 
+	// errand is nil for a request that came over a connection.
+	errand *errand
 	// looking tells that the call only looks ahead: nothing is counted, moved, waited for or recorded (rule AA29). held are
 	// the mocks then that may answer at this moment, as far as that depends on what the session remembers.
 	looking bool

@@ -31,6 +31,10 @@ func bodies() []bodied {
 		{http.MethodPost, mocksPath, owner, either, `{"request":"GET /x","response":{}}`, 16},
 		{http.MethodPut, mocksPath + "/hello", owner, either, `{"request":"GET /x","response":{}}`, 16},
 		{http.MethodPatch, mocksPath + "/hello", owner, patches, `{"priority":1}`, 1},
+		{http.MethodPost, mocksPath + "/hello/try", owner, json, `{"request":{"method":"GET","target":"/x"}}`, 16},
+		{http.MethodPost, shopPath + "/try", owner, json, `{"request":{"method":"GET","target":"/x"}}`, 16},
+		{http.MethodPost, shopPath + "/send", owner, json, `{"request":{"method":"GET","target":"/x"}}`, 16},
+		{http.MethodPost, trafficPath + "/latest/draft", owner, json, `{"from":"request"}`, 1},
 		{http.MethodPut, definitionPath, owner, either, `{"mocks":[]}`, 32},
 		{http.MethodPut, "/api/v1/admin/shield", admin, json, shieldBody, 1},
 		{http.MethodPost, "/api/v1/admin/shield/check", admin, json, `{"ip":"203.0.113.9"}`, 1},
@@ -48,6 +52,7 @@ func inputWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.addMock(`{"name":"hello","request":"GET /hello","response":{}}`)
+	w.record()
 	return w
 }
 
@@ -109,6 +114,9 @@ func TestM7_bodies_are_judged_alike_everywhere(t *testing.T) {
 			"a list":                 {body: "[]", status: 422, code: mockbase.CodeValidationFailed},
 			"an unknown member":      {body: `{"unknwn":1}`, status: 422, code: mockbase.CodeValidationFailed},
 		} {
+			if name == "empty" && strings.HasSuffix(b.path, "/draft") {
+				continue // that body may be left out
+			}
 			asked := call{method: b.method, path: b.path, as: b.as, body: c.body, kind: c.kind, header: c.header}
 			switch c.kind {
 			case "":

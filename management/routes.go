@@ -53,6 +53,8 @@ type route struct {
 	creates bool
 	// absent tells that the handler copes with an object, or a whole project, that does not exist.
 	absent bool
+	// asks tells that the route asks the plane of the mocks.
+	asks bool
 	// body is the largest request body in bytes, patience how long the handler may take; 0 is the default.
 	body     int64
 	patience time.Duration
@@ -87,6 +89,9 @@ func (s *Server) table() []route {
 		table = slices.DeleteFunc(table, func(rt route) bool {
 			return strings.HasPrefix(rt.path, adminShield) || strings.HasPrefix(rt.path, adminBans)
 		})
+	}
+	if s.Mocks == nil {
+		table = slices.DeleteFunc(table, func(rt route) bool { return rt.asks })
 	}
 	at := slices.IndexFunc(table, func(rt route) bool { return rt.path == metricsPath })
 	switch {
@@ -137,7 +142,19 @@ func routes() []route {
 		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, operation: "getExchange", handle: (*Server).getExchange},
 		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
-	}, shieldRoutes(list), rootRoutes())
+	}, explanationRoutes(project), shieldRoutes(list), rootRoutes())
+}
+
+// explanationRoutes are those by which requests are explained, made and turned into mocks.
+func explanationRoutes(project string) []route {
+	one := project + "/traffic/{id}"
+	return []route{
+		{id: "M-150", method: http.MethodPost, path: project + "/mocks/{mock}/try", access: accessViewer, operation: "tryMock", handle: (*Server).tryMock, asks: true, body: maxMockBody},
+		{id: "M-151", method: http.MethodPost, path: project + "/try", access: accessViewer, operation: "try", handle: (*Server).try, asks: true, body: maxMockBody},
+		{id: "M-152", method: http.MethodPost, path: project + "/send", access: accessEditor, operation: "send", handle: (*Server).send, asks: true, body: maxMockBody, patience: maxSeriesTime + 5*time.Second},
+		{id: "M-177", method: http.MethodGet, path: one + "/explain", access: accessViewer, operation: "explainExchange", handle: (*Server).explainExchange, asks: true},
+		{id: "M-178", method: http.MethodPost, path: one + "/draft", access: accessEditor, operation: "draftMock", handle: (*Server).draftMock},
+	}
 }
 
 // Where the shield and its bans are administered.

@@ -83,7 +83,9 @@ type Options struct {
 	Accounts Accounts
 	// Traffic is nil where nothing is recorded.
 	Traffic Traffic
-	Keys    *auth.KeyRing
+	// Mocks is the plane that serves mocks; nil is 404 for what asks it.
+	Mocks MockPlane
+	Keys  *auth.KeyRing
 	// Hasher hashes passwords; nil is one with the costs of rule M-36.
 	Hasher *auth.Hasher
 	// SetupCode lets the first administrator in; nil when there is one already.

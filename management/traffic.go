@@ -144,13 +144,9 @@ func countFacets(all []*mockbase.Exchange) *facets {
 
 // getExchange shows one exchange whole (M-176); the id latest is the newest one's.
 func (s *Server) getExchange(c *call) error {
-	id, err := pathParam(c, "id")
+	x, err := s.exchange(c)
 	if err != nil {
 		return err
-	}
-	x, ok := s.Traffic.Exchange(c.project.Project.ID, id)
-	if !ok {
-		return mockbase.Errorf(mockbase.CodeNotFound, "the project has no recorded exchange %s; old ones make room for new ones", shown(id))
 	}
 	return c.json(http.StatusOK, exchangeDetail(x))
 }

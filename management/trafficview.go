@@ -35,6 +35,7 @@ type exchangeSummary struct {
 	Warnings      []string            `json:"warnings,omitempty"`
 	Error         string              `json:"error,omitempty"`
 	Redacted      bool                `json:"redacted"`
+	Via           string              `json:"via,omitempty"`
 }
 
 type requestSummary struct {
@@ -117,7 +118,7 @@ func summarize(x *mockbase.Exchange) exchangeSummary {
 		ID: x.ID, At: timeText(x.At), Session: x.Session.Name, SessionID: x.Session.ID, Seed: x.Seed, Call: x.Call, Forced: x.Forced,
 		Request: summarizeRequest(&x.Request), Response: summarizeResponse(&x.Response),
 		AnsweredBy: x.AnsweredBy, Policy: x.Policy, Client: clientView{UserAgent: x.Client.UserAgent},
-		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Fault: x.Fault, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted,
+		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Fault: x.Fault, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via,
 	}
 	if x.Client.IP.IsValid() {
 		v.Client.IP = x.Client.IP.String()

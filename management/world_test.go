@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/journal"
 	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/management/auth"
@@ -92,6 +93,10 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 	if err != nil {
 		t.Fatal(err)
 	}
+	if w.plane.mocks, err = engine.New(engine.Options{Clock: w.clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.plane.mocks.Close() })
 	w.people = &people{DB: db, roles: map[[2]string]mockbase.ProjectRole{}}
 	w.catalog = catalog.New(catalog.Options{Store: db, Plane: w.plane, Clock: w.clock.Now, Quotas: catalog.Quotas{MaxProjects: 8, MaxMocksPerProject: 200}})
 	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
@@ -102,7 +107,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 		t.Fatal(err)
 	}
 	o := management.Options{
-		Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
+		Mocks: w.plane.mocks, Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
 		MockSchema: []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
 		Build:      management.BuildInfo{Version: "1.2.3", Commit: "abc", BuiltAt: "2026-03-01T00:00:00Z"},
 		Instance:   management.Instance{Name: "Test", Color: "#1d4ed8"},
@@ -113,6 +118,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 	for _, change := range changes {
 		change(&o)
 	}
+	w.catalog = o.Catalog
 	made, err := management.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -355,8 +361,8 @@ func (p *people) countLookups() int {
 	return p.lookups
 }
 
-// plane serves nothing. It refuses faults and compression, and warns of mocks with the same request line.
-type plane struct{}
+// plane serves nothing, but explains. It refuses faults and compression, and warns of mocks with the same request line.
+type plane struct{ mocks *engine.Engine }
 
 var _ catalog.Plane = (*plane)(nil)
 
@@ -389,9 +395,9 @@ func (*plane) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.FieldE
 	return all
 }
 
-func (*plane) Publish(*mockbase.Snapshot) error { return nil }
+func (p *plane) Publish(s *mockbase.Snapshot) error { return p.mocks.Publish(s) }
 
-func (*plane) Withdraw(string) {}
+func (p *plane) Withdraw(projectID string) { p.mocks.Withdraw(projectID) }
 
 // watch is a clock that tests move by hand.
 type watch struct {

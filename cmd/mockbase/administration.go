@@ -18,14 +18,15 @@ import (
 
 // What the parts want of each other, held here because their packages do not know each other.
 var (
-	_ catalog.Store       = store.Store(nil)
-	_ catalog.Plane       = recordedPlane{}
-	_ management.Accounts = store.Store(nil)
-	_ management.Traffic  = (*journal.Journal)(nil)
-	_ journal.Sink        = store.Store(nil)
-	_ engine.Recorder     = (*journal.Journal)(nil)
-	_ management.Guardian = (*shield.Shield)(nil)
-	_ shield.Kept         = store.Store(nil)
+	_ catalog.Store        = store.Store(nil)
+	_ catalog.Plane        = recordedPlane{}
+	_ management.Accounts  = store.Store(nil)
+	_ management.Traffic   = (*journal.Journal)(nil)
+	_ management.MockPlane = (*engine.Engine)(nil)
+	_ journal.Sink         = store.Store(nil)
+	_ engine.Recorder      = (*journal.Journal)(nil)
+	_ management.Guardian  = (*shield.Shield)(nil)
+	_ shield.Kept          = store.Store(nil)
 )
 
 // recordedPlane is the mock plane with its record: a project that goes takes its exchanges along.
@@ -48,7 +49,7 @@ func (s *server) newManagement() (http.Handler, error) {
 		return nil, err
 	}
 	o := management.Options{
-		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Keys: s.keys, Warnings: s.engine.Warnings,
+		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Mocks: s.engine, Keys: s.keys, Warnings: s.engine.Warnings,
 		ClientAddress: s.shield.Client, Readiness: s.ready,
 		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(),
 		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),
