@@ -69,6 +69,10 @@ type ShieldCircuit struct {
 	Threshold   string `json:"threshold"`
 	Recovery    string `json:"recovery"`
 	GlobalLimit string `json:"globalLimit"`
+	// Force is lockdown or closed, whatever the state is, until ForceUntil; "" is neither, and no ForceUntil no end (rule
+	// RL104).
+	Force      string    `json:"force,omitempty"`
+	ForceUntil time.Time `json:"forceUntil,omitzero"`
 }
 
 // Administrator is who asks for a change, as far as the change depends on it.

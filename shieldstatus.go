@@ -10,6 +10,18 @@ type ShieldStatus struct {
 	Store    ShieldStore
 	Policies []ShieldPolicyStatus
 	Client   ShieldClient
+	// TopDenied are the keys that were refused most, those with the largest counts first (rule RL129).
+	TopDenied []ShieldDenied
+}
+
+// ShieldDenied is a key that a rule refused often.
+type ShieldDenied struct {
+	Rule string `json:"rule"`
+	// Key is a digest, since the key may be somebody's address.
+	Key string `json:"key"`
+	// Count is how often it was refused, at most; Error is how much of that may be of other keys.
+	Count int64 `json:"count"`
+	Error int64 `json:"error"`
 }
 
 // ShieldStoreState says whether the store of the shield decides.
@@ -30,7 +42,7 @@ type ShieldStore struct {
 	// Since is the beginning of the state, LastError the newest failure, which stays when it is over.
 	Since     time.Time
 	LastError string
-	// P50 and P99 are percentiles of the time that a decision takes; 0 before there is one.
+	// P50 and P99 are percentiles of the time that the store takes for a check; 0 before one was timed.
 	P50, P99 time.Duration
 	// FailedOpen are the requests that passed because the store failed, ever since the start; FailingOpenSince is the
 	// beginning of the present failure, the zero time if there is none. Fallback are those that were counted in memory.

@@ -114,17 +114,35 @@ func (c *call) readShield() (mockbase.ShieldSettings, error) {
 		f.Int("ipv6Prefix", &in.IPv6Prefix, leastIPv6Prefix, mostIPv6Prefix)
 		f.Bool("exposeHeaders", &in.ExposeHeaders)
 		if o := f.Object("circuit"); o != nil {
-			o.Text("mode", &in.Circuit.Mode)
-			o.Text("threshold", &in.Circuit.Threshold)
-			o.Text("recovery", &in.Circuit.Recovery)
-			o.Text("globalLimit", &in.Circuit.GlobalLimit)
-			o.Required("mode", "threshold", "recovery", "globalLimit")
-			o.Done()
+			in.Circuit = readShieldCircuit(o)
+		}
+		if f.Node("projectPolicy") != nil {
+			f.Fault("projectPolicy", mockbase.FieldNotServed, "this server has no limit for each project: limit endpoints (endpoint) or clients (engine), or write rateLimit in the project's mocks")
 		}
 		f.ReadOnly("pinned")
 		f.Required("policies", "safelist", "blocklist", "trustedProxies", "clientHeader", "ipv6Prefix", "circuit")
 	})
 	return in, err
+}
+
+func readShieldCircuit(f *mockbase.Fields) mockbase.ShieldCircuit {
+	var c mockbase.ShieldCircuit
+	f.Text("mode", &c.Mode)
+	f.Text("threshold", &c.Threshold)
+	f.Text("recovery", &c.Recovery)
+	f.Text("globalLimit", &c.GlobalLimit)
+	f.Text("force", &c.Force)
+	var until string
+	if f.Text("forceUntil", &until) {
+		var err error
+		if c.ForceUntil, err = time.Parse(time.RFC3339, until); err != nil {
+			f.Fault("forceUntil", mockbase.FieldPattern, "write an instant such as 2026-01-31T12:00:00Z")
+		}
+		c.ForceUntil = c.ForceUntil.UTC().Truncate(time.Millisecond)
+	}
+	f.Required("mode", "threshold", "recovery", "globalLimit")
+	f.Done()
+	return c
 }
 
 // The bounds of the leading bits of an IPv6 address that make one client (rule RL75).
@@ -161,6 +179,8 @@ type shieldStatusView struct {
 	Store    shieldStoreView               `json:"store"`
 	Policies []mockbase.ShieldPolicyStatus `json:"policies"`
 	Client   shieldClientView              `json:"client"`
+	// TopDenied is more than rule M-75 asks for: rule RL129 does.
+	TopDenied []mockbase.ShieldDenied `json:"topDenied"`
 }
 
 type shieldStoreView struct {
@@ -205,6 +225,7 @@ func (s *Server) shieldStatus(c *call) error {
 			Trusted: now.Client.Trusted, Hint: now.Client.Hint,
 		},
 	}
+	view.TopDenied = append([]mockbase.ShieldDenied{}, now.TopDenied...)
 	view.Store.LatencyMs.P50, view.Store.LatencyMs.P99 = milliseconds(now.Store.P50), milliseconds(now.Store.P99)
 	view.Store.FailOpen.Total, view.Store.FailOpen.Since = now.Store.FailedOpen, maybeTime(now.Store.FailingOpenSince)
 	view.Store.Fallback.Total = now.Store.Fallback

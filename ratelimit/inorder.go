@@ -29,7 +29,7 @@ func (l *Limiter) CheckInOrder(ctx context.Context, requests []Request, decision
 	}
 	judged := l.askInOrder(ctx, requests, decisions)
 	for i := range requests[:judged] {
-		l.counts.add(&requests[i], &decisions[i])
+		l.tallies.count(&requests[i], &decisions[i])
 	}
 	return judged, nil
 }

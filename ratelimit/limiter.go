@@ -52,12 +52,9 @@ type Limiter struct {
 	retry           time.Duration
 	clock           steadyClock
 	health          monitor
-	counts          counters
+	tallies         tallies
 	timing          timing
 }
-
-// counters count the checks by their outcome.
-type counters struct{ allowed, denied, skipped, dryDenied atomic.Int64 }
 
 // Counts are the checks of a limiter by their outcome since it was made.
 type Counts struct {
@@ -117,7 +114,7 @@ func (l *Limiter) Check(ctx context.Context, r Request) (Decision, error) {
 			return Decision{}, err
 		}
 	}
-	l.counts.add(&r, &d)
+	l.tallies.count(&r, &d)
 	return d, nil
 }
 
@@ -210,6 +207,9 @@ func (l *Limiter) Serves(p *Policy) error {
 	return Serves(l.fallback, p)
 }
 
+// Mode is what the limiter decides while its store fails.
+func (l *Limiter) Mode() Mode { return l.mode }
+
 // Now returns the instant at which the limiter judges a check without one: its clock, without small steps back (rule
 // RL15). A caller that needs the instant of a decision reads it here and gives it with the request.
 func (l *Limiter) Now() time.Time { return l.clock.now() }
@@ -234,26 +234,13 @@ func (l *Limiter) Health() Health {
 
 // Counts returns the checks so far by their outcome.
 func (l *Limiter) Counts() Counts {
-	return Counts{
-		Allowed:    l.counts.allowed.Load(),
-		Denied:     l.counts.denied.Load(),
-		Skipped:    l.counts.skipped.Load(),
-		DryDenied:  l.counts.dryDenied.Load(),
-		Degraded:   l.health.reasons(),
-		ClockJumps: l.clock.jumps.Load(),
+	var all PolicyCounts
+	for _, counts := range l.tallies.read() {
+		all.Add(counts)
 	}
-}
-
-func (c *counters) add(r *Request, d *Decision) {
-	switch {
-	case d.Skipped:
-		c.skipped.Add(1)
-	case d.Allowed:
-		c.allowed.Add(1)
-	case r.DryRun:
-		c.dryDenied.Add(1)
-	default:
-		c.denied.Add(1)
+	return Counts{
+		Allowed: all.Allowed, Denied: all.Denied, Skipped: all.Skipped, DryDenied: all.DryDenied,
+		Degraded: l.health.reasons(), ClockJumps: l.clock.jumps.Load(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -66,4 +67,29 @@ func (l *Limiter) Timing() Timing {
 		now.Count += n
 	}
 	return now
+}
+
+// Add adds the times of another limiter.
+func (t *Timing) Add(other Timing) {
+	if len(t.Buckets) == 0 {
+		t.Bounds, t.Buckets = slices.Clone(timingBounds[:]), make([]int64, len(timingBounds)+1)
+	}
+	for i, n := range other.Buckets {
+		t.Buckets[i] += n
+	}
+	t.Count += other.Count
+	t.Sum += other.Sum
+}
+
+// Percentile returns the upper bound of the class that holds a share of the times, such as 0.99, and 0 if there are none.
+// For times beyond the last bound it is that bound.
+func (t *Timing) Percentile(share float64) time.Duration {
+	rank := max(1, int64(math.Ceil(share*float64(t.Count))))
+	var seen int64
+	for i, n := range t.Buckets {
+		if seen += n; n > 0 && seen >= rank {
+			return t.Bounds[min(i, len(t.Bounds)-1)]
+		}
+	}
+	return 0
 }

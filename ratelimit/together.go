@@ -63,7 +63,7 @@ func (l *Limiter) CheckAll(ctx context.Context, requests []Request, decisions []
 		}
 	}
 	for i := range requests {
-		l.counts.add(&requests[i], &decisions[i])
+		l.tallies.count(&requests[i], &decisions[i])
 	}
 	return nil
 }

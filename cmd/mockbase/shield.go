@@ -25,8 +25,8 @@ type guarded struct {
 	// redis is nil where the counts are not in Redis; memories are the stores in this process, those that stand in too.
 	redis    *redisstore.Store
 	memories []*memstore.Store
-	// where names the store for people.
-	where string
+	// where names the store for people, backend for figures.
+	where, backend string
 }
 
 // whereOff is where a shield counts that is switched off.
@@ -43,13 +43,13 @@ func (s *server) openShield() error {
 	}
 	o := shield.Options{
 		Settings: s.settings, Origins: s.origins, Store: store, NewMemory: s.newMemory, Kept: s.store,
-		Account: management.SignInAccount, User: s.signedIn, Clock: s.clock, Logger: s.log.Logger,
+		Account: management.SignInAccount, Secret: s.keys.Derive("shield identity"), User: s.signedIn, Clock: s.clock, Logger: s.log.Logger,
 	}
 	if made.redis != nil {
 		backend = shield.BackendRedis
 		o.Bans, o.Circuits = made.redis.Bans(), made.redis.Circuits()
 	}
-	o.Backend = backend
+	o.Backend, made.backend = backend, backend
 	if made.Shield, err = shield.New(s.ctx, o); err != nil {
 		return &failure{code: exitUsage, what: "shield", err: err}
 	}

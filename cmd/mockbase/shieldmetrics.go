@@ -15,10 +15,13 @@ func (s *guarded) gather(f figures) {
 	}
 	failed := map[string]int64{}
 	var jumps int64
+	for policy, now := range s.Policies() {
+		gatherPolicy(f, policy, now.PolicyCounts)
+	}
 	for _, l := range s.Limiters() {
 		now := l.Counts()
-		gatherLimiter(f, l.Health(), now)
 		for reason, n := range now.Degraded {
+			f.count("mockbase_shield_degraded_total", "Checks that the failure mode decided, by the reason.", n, "mode", string(l.Mode()), "reason", reason)
 			failed[reason] += n
 		}
 		jumps = max(jumps, now.ClockJumps) // each sees the same clock
@@ -26,6 +29,7 @@ func (s *guarded) gather(f figures) {
 	for reason, n := range failed {
 		f.count("mockbase_shield_store_errors_total", "Checks that the store did not decide, by the class of its error.", n, "class", reason)
 	}
+	f.to <- checkSeconds(s.backend, s.Timing())
 	up := 1.0
 	if s.trouble() != nil {
 		up = 0
@@ -39,18 +43,29 @@ func (s *guarded) gather(f figures) {
 	}
 }
 
-// gatherLimiter sends the checks of one place that is guarded.
-func gatherLimiter(f figures, health ratelimit.Health, now ratelimit.Counts) {
+// gatherPolicy sends the checks of one policy.
+func gatherPolicy(f figures, policy string, now ratelimit.PolicyCounts) {
 	for _, o := range []struct {
 		outcome string
 		n       int64
-	}{{"allowed", now.Allowed}, {"denied", now.Denied}, {"skipped", now.Skipped}} {
-		f.count("mockbase_shield_checks_total", "Checks by their outcome.", o.n, "policy", health.Name, "outcome", o.outcome)
+	}{{"allowed", now.Allowed}, {"denied", now.Denied}, {"skipped", now.Skipped}, {"dry_denied", now.DryDenied}} {
+		f.count("mockbase_shield_checks_total", "Checks by their outcome.", o.n, "policy", policy, "outcome", o.outcome)
 	}
-	for reason, n := range now.Degraded {
-		f.count("mockbase_shield_degraded_total", "Checks that the failure mode decided, by the reason.", n,
-			"policy", health.Name, "mode", string(health.Mode), "reason", reason)
+}
+
+// checkSeconds are the times that the store took for checks.
+func checkSeconds(store string, took ratelimit.Timing) prometheus.Metric {
+	buckets := make(map[float64]uint64, len(took.Bounds))
+	var checks int64
+	for i, bound := range took.Bounds {
+		checks += took.Buckets[i]
+		buckets[bound.Seconds()] = uint64(checks) //nolint:gosec // a count is never negative
 	}
+	return prometheus.MustNewConstHistogram(
+		prometheus.NewDesc("mockbase_shield_check_seconds", "Time that the store took for a check; of a store in memory about one check in 64 is timed.", nil,
+			prometheus.Labels{"store": store}),
+		uint64(took.Count), took.Sum.Seconds(), buckets, //nolint:gosec // a count is never negative
+	)
 }
 
 // gatherGuards sends what lists, bans, limits and the circuit did (rule RL129). Rules are named by their settings.
@@ -104,6 +119,7 @@ func gatherRedis(f figures, health redisstore.Health, now redisstore.Stats) {
 	f.gauge("mockbase_shield_store_breaker_state", "0 while checks reach Redis, 1 while the breaker is open.", open)
 	f.gauge("mockbase_shield_queue_depth", "Checks that wait for their flight to Redis.", float64(now.QueueDepth))
 	f.count("mockbase_shield_local_denials_total", "Checks that were denied without asking Redis.", now.LocalDenials)
+	f.gauge("mockbase_shield_clock_skew_seconds", "How far the clock of Redis is ahead of this server's.", now.ClockSkew.Seconds())
 	f.to <- batchSizes(now)
 }
 

@@ -119,6 +119,10 @@ func (k *KeyRing) newKey(state KeyState) (*signingKey, error) {
 // InstanceID names this installation; it is the issuer of its tokens (rule M-31).
 func (k *KeyRing) InstanceID() string { return k.instance }
 
+// Derive returns 32 secret bytes for one purpose, the same as long as the ring's file is kept. The purposes do not reveal
+// each other's bytes, nor the ring's secret.
+func (k *KeyRing) Derive(purpose string) []byte { return k.mac("derive", purpose, nil) }
+
 // Keys lists the keys that verify now, the active one first.
 func (k *KeyRing) Keys() []Key {
 	k.mu.RLock()

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/json"
@@ -275,5 +276,24 @@ func TestM33_the_published_set_holds_public_halves_only(t *testing.T) {
 		if len(k["x"]) != (ed25519.PublicKeySize*8+5)/6 {
 			t.Errorf("x is %q", k["x"])
 		}
+	}
+}
+
+func TestRL81_derived_secrets_last_as_long_as_the_ring(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open := func(dir string) *auth.KeyRing {
+		k, err := auth.OpenKeyRing(dir, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	first := open(dir).Derive("shield identity")
+	if again := open(dir).Derive("shield identity"); len(first) != 32 || !bytes.Equal(first, again) {
+		t.Errorf("%d bytes, and others the next time", len(first))
+	}
+	if bytes.Equal(first, open(dir).Derive("something else")) || bytes.Equal(first, open("").Derive("shield identity")) {
+		t.Error("two purposes or two rings have the same secret")
 	}
 }

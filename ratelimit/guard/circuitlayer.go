@@ -163,3 +163,11 @@ func (g *Guard) Circuit() CircuitStatus {
 	}
 	return status
 }
+
+// CircuitState is the state of the circuit alone. It never waits, as [Guard.Circuit] may while the store is asked.
+func (g *Guard) CircuitState() ratelimit.CircuitState {
+	if state := g.circuit.record.Load().State; state != "" {
+		return state
+	}
+	return ratelimit.CircuitClosed
+}

@@ -42,6 +42,9 @@ func (s *Shield) restoreBans(ctx context.Context) error {
 		b := &stored[i]
 		switch {
 		case b.Active(now):
+			if err := s.rekey(ctx, b); err != nil {
+				return err
+			}
 			if err := s.enforce(ctx, manual(b)); err != nil {
 				s.options.Logger.Warn("a ban is not in force yet", slog.String("ban", b.ID), slog.String("reason", err.Error()))
 			}
@@ -55,12 +58,32 @@ func (s *Shield) restoreBans(ctx context.Context) error {
 	return s.options.Kept.DeleteBans(ctx, old...)
 }
 
-// manual is the ban by an administrator as the register has it.
+// rekey gives a stored ban the key that its subject has now: addresses may be hashed by now or no more, and digests of
+// accounts and addresses change with the secret.
+func (s *Shield) rekey(ctx context.Context, b *mockbase.Ban) error {
+	_, key, err := s.keyOf(b.Subject)
+	if err != nil || key == b.Key {
+		return nil //nolint:nilerr // What an older version stored and this one does not read stays as it is.
+	}
+	former := b.Key
+	b.Key = key
+	if err := s.options.Kept.PutBan(ctx, b); err != nil {
+		return err //nolint:wrapcheck // What the store says is for people.
+	}
+	// What the register has under the former key may be an address that is to be hashed.
+	if _, err := s.failures.Lift(ctx, ratelimit.ManualBans, former, guard.Actor{}); err != nil {
+		s.options.Logger.Warn("a ban is in the register under its former key as well", slog.String("ban", b.ID), slog.String("reason", err.Error()))
+	}
+	return nil
+}
+
+// manual is the ban by an administrator as the register has it. A network is found by its addresses, and an address whose
+// key is a digest by that alone (rule RL133).
 func manual(b *mockbase.Ban) ratelimit.Ban {
 	made := ratelimit.Ban{
 		Rule: ratelimit.ManualBans, Identifier: b.Key, From: b.CreatedAt, Until: b.ExpiresAt, Actor: b.CreatedBy, Reason: b.Reason,
 	}
-	if b.Subject.Type != mockbase.BanAccount {
+	if b.Subject.Type != mockbase.BanAccount && b.Key == b.Subject.Value {
 		made.Network, _ = parseNetwork(b.Subject.Value)
 	}
 	return made
@@ -167,7 +190,8 @@ func splitKey(key string) ([]string, bool) {
 	return parts, true
 }
 
-// keyOf returns the subject in its canonical form and the key by which the register knows it.
+// keyOf returns the subject in its canonical form and the key by which the register knows it: a digest where addresses are
+// hashed, which for IPv6 is that of the client's network (rules RL75 and RL133).
 func (s *Shield) keyOf(subject mockbase.BanSubject) (mockbase.BanSubject, string, error) {
 	wrong := func(detail string) error {
 		return mockbase.Invalid([]mockbase.FieldError{{Pointer: "#/subject/value", Code: mockbase.FieldPattern, Detail: detail}})
@@ -187,8 +211,12 @@ func (s *Shield) keyOf(subject mockbase.BanSubject) (mockbase.BanSubject, string
 		return subject, "", wrong("write one address, or the type cidr for a network")
 	}
 	subject = mockbase.BanSubject{Type: subject.Type, Value: network.String()}
-	if network.IsSingleIP() {
-		subject.Value = network.Addr().String()
+	if !network.IsSingleIP() {
+		return subject, subject.Value, nil // It is nobody's address.
+	}
+	subject.Value = network.Addr().String()
+	if s.options.Settings.ShieldHashAddresses {
+		return subject, s.addresses.Identifier(network.Addr()), nil
 	}
 	return subject, subject.Value, nil
 }

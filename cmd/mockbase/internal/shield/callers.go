@@ -227,7 +227,7 @@ func (s *Shield) Callers(policy string, span time.Duration) []mockbase.ShieldCal
 	return list
 }
 
-// watchedJudge is a guard whose callers are remembered and whose time is taken.
+// watchedJudge is a guard whose callers are remembered.
 type watchedJudge struct {
 	*guard.Guard
 
@@ -242,14 +242,7 @@ func (s *Shield) watched(g *guard.Guard, place string) httplimit.Judge {
 // Judge decides as the guard does.
 func (j *watchedJudge) Judge(ctx context.Context, a *ratelimit.Attempt) ratelimit.Verdict {
 	s := j.shield
-	begin := time.Time{}
-	if s.latency.sampled() {
-		begin = time.Now()
-	}
 	v := j.Guard.Judge(ctx, a)
-	if !begin.IsZero() {
-		s.latency.took(time.Since(begin))
-	}
 	if v.State != nil {
 		s.inFlight.Add(1)
 	}

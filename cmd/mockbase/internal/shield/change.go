@@ -49,10 +49,11 @@ func (s *Shield) ChangeSettings(
 	if err := s.put(r.Context(), &next, version, by); err != nil {
 		return mockbase.ShieldSettings{}, 0, err
 	}
-	if err := s.apply(&next, rules); err != nil {
+	err = s.apply(r.Context(), &now.settings, &next, rules, by.Name)
+	s.present.Store(&state{settings: next, version: version + 1}) // They are stored, whatever a register says.
+	if err != nil {
 		return mockbase.ShieldSettings{}, 0, err
 	}
-	s.present.Store(&state{settings: next, version: version + 1})
 	s.options.Logger.Info("the settings of the shield were changed", slog.String("by", by.Name), slog.String("request_id", by.RequestID),
 		slog.Any("changed", differences(&now.settings, &next)), slog.Int64("version", version+1))
 	return next, version + 1, nil
@@ -93,6 +94,7 @@ func (s *Shield) prepare(wanted mockbase.ShieldSettings) (mockbase.ShieldSetting
 		faults.Add(nil, "#/clientHeader", mockbase.FieldPattern, "%s", err)
 	}
 	next.ClientHeader = string(header)
+	s.checkForce(&next.Circuit, &faults)
 	if err := faults.Err(); err != nil {
 		return next, nil, err
 	}
@@ -165,8 +167,12 @@ func (s *Shield) refuseLockOut(r *http.Request, next *mockbase.ShieldSettings, b
 	}
 	var ignored mockbase.Faults
 	client := httplimit.NewAddresses(s.addressing(next)).Client(r)
-	if !refuses(entries(next.Blocklist, "blocklist", &ignored), client, r.URL.Path) || refuses(entries(next.Safelist, "safelist", &ignored), client, r.URL.Path) {
+	blocked, locked := refuses(entries(next.Blocklist, "blocklist", &ignored), client, r.URL.Path), next.Circuit.Force == string(ratelimit.ForceLockdown)
+	if !blocked && !locked || refuses(entries(next.Safelist, "safelist", &ignored), client, r.URL.Path) {
 		return nil
+	}
+	if !blocked {
+		return lockedOut("a lockdown refuses everybody who is not on the safelist, and you are not")
 	}
 	return lockedOut("the blocklist would refuse your own address " + client.String())
 }
@@ -197,12 +203,19 @@ func (s *Shield) put(ctx context.Context, next *mockbase.ShieldSettings, version
 }
 
 // apply puts settings into force.
-func (s *Shield) apply(next *mockbase.ShieldSettings, rules *ruleSet) error {
-	s.addresses.Update(s.addressing(next))
+func (s *Shield) apply(ctx context.Context, from, to *mockbase.ShieldSettings, rules *ruleSet, by string) error {
+	var lifted error
+	if to.Circuit.Force == "" { // Without an order there may be no circuit any more that could be told.
+		lifted = s.changeForce(ctx, &from.Circuit, &to.Circuit, by)
+	}
+	s.addresses.Update(s.addressing(to))
 	s.byEndpoint.Store(rules.byEndpoint)
 	err := errors.Join(
-		s.guard.Update(rules.all), s.signIn.Update(rules.signIn), s.failures.Update(rules.failures), s.mocks.SetHeadersOn(s.mockHeaders(next)),
+		lifted, s.guard.Update(rules.all), s.signIn.Update(rules.signIn), s.failures.Update(rules.failures), s.mocks.SetHeadersOn(s.mockHeaders(to)),
 	)
+	if err == nil && to.Circuit.Force != "" {
+		err = s.changeForce(ctx, &from.Circuit, &to.Circuit, by)
+	}
 	if err != nil {
 		return fmt.Errorf("change shield: %w", err)
 	}

@@ -15,36 +15,48 @@ const (
 	BackendRedis  = "redis"
 )
 
-// limiters are those that were asked for so far: one for each policy and failure mode, so that counts are told by the
-// policy. They stay when the settings change, so that no count is lost.
+// limiterName is the name of the limiters in logs.
+const limiterName = "shield"
+
+// limiters are those that were asked for so far: one for each failure mode, so that the policies of a guard which fail in
+// the same way are judged in one round trip (rule RL62). Each policy has counts of its own in them. They stay when the
+// settings change, so that no count is lost.
 type limiters struct {
 	options *Options
 
-	mu   sync.Mutex
-	made map[limiterKey]*ratelimit.Limiter
+	mu    sync.Mutex
+	made  map[ratelimit.Mode]*ratelimit.Limiter
+	names map[string]bool
 }
 
-type limiterKey struct {
-	policy string
-	mode   ratelimit.Mode
-}
-
-// get returns the limiter of a policy with a failure mode.
+// get returns the limiter of a failure mode, for a policy.
 func (l *limiters) get(policy string, mode ratelimit.Mode) (*ratelimit.Limiter, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := limiterKey{policy, mode}
-	if known := l.made[key]; known != nil {
-		return known, nil
+	if l.made == nil {
+		l.made, l.names = make(map[ratelimit.Mode]*ratelimit.Limiter), make(map[string]bool)
 	}
+	made := l.made[mode]
+	if made == nil {
+		var err error
+		if made, err = l.open(mode); err != nil {
+			return nil, err
+		}
+		l.made[mode] = made
+	}
+	l.names[policy] = true
+	return made, nil
+}
+
+func (l *limiters) open(mode ratelimit.Mode) (*ratelimit.Limiter, error) {
 	o := ratelimit.Options{
-		Name: policy, Store: l.options.Store, OnFailure: mode, Clock: l.options.Clock, Logger: l.options.Logger,
+		Name: limiterName, Store: l.options.Store, OnFailure: mode, Clock: l.options.Clock, Logger: l.options.Logger,
 		ProbeInterval: l.options.Settings.RedisProbeInterval.Span(),
 	}
 	if mode == ratelimit.FailMemory {
 		fallback, err := l.options.NewMemory()
 		if err != nil {
-			return nil, fmt.Errorf("make fallback of policy %q: %w", policy, err)
+			return nil, fmt.Errorf("make fallback: %w", err)
 		}
 		o.Fallback = fallback
 	}
@@ -52,40 +64,51 @@ func (l *limiters) get(policy string, mode ratelimit.Mode) (*ratelimit.Limiter, 
 	if err != nil {
 		return nil, fmt.Errorf("make limiter: %w", err)
 	}
-	if l.made == nil {
-		l.made = make(map[limiterKey]*ratelimit.Limiter)
-	}
-	l.made[key] = made
 	return made, nil
 }
 
-// all returns the limiters in the order of their names.
+// all returns the limiters in the order of their modes.
 func (l *limiters) all() []*ratelimit.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	keys := make([]limiterKey, 0, len(l.made))
-	for key := range l.made {
-		keys = append(keys, key)
+	modes := make([]ratelimit.Mode, 0, len(l.made))
+	for mode := range l.made {
+		modes = append(modes, mode)
 	}
-	slices.SortFunc(keys, func(a, b limiterKey) int {
-		return cmp.Or(cmp.Compare(a.policy, b.policy), cmp.Compare(a.mode, b.mode))
-	})
-	list := make([]*ratelimit.Limiter, 0, len(keys))
-	for _, key := range keys {
-		list = append(list, l.made[key])
+	slices.SortFunc(modes, cmp.Compare[ratelimit.Mode])
+	list := make([]*ratelimit.Limiter, 0, len(modes))
+	for _, mode := range modes {
+		list = append(list, l.made[mode])
 	}
 	return list
 }
 
-// of returns the limiters of one policy.
-func (l *limiters) of(policy string) []*ratelimit.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var list []*ratelimit.Limiter
-	for key, made := range l.made {
-		if key.policy == policy {
-			list = append(list, made)
+// PolicyCounts are what a policy of the shield decided since the start.
+type PolicyCounts struct {
+	ratelimit.PolicyCounts
+
+	// FailedOpen are the checks among Allowed that nobody counted, because the store failed.
+	FailedOpen int64
+}
+
+// Policies returns the counts of each policy that was in force since the start, by its name.
+func (s *Shield) Policies() map[string]PolicyCounts {
+	counts := make(map[string]PolicyCounts)
+	s.limiters.mu.Lock()
+	for name := range s.limiters.names {
+		counts[name] = PolicyCounts{}
+	}
+	s.limiters.mu.Unlock()
+	for _, l := range s.limiters.all() {
+		open := l.Mode() == ratelimit.FailOpen
+		for name, now := range l.Policies() {
+			sum := counts[name]
+			sum.Add(now)
+			if open {
+				sum.FailedOpen += now.Degraded
+			}
+			counts[name] = sum
 		}
 	}
-	return list
+	return counts
 }

@@ -3,6 +3,7 @@ package shield
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
@@ -101,6 +102,7 @@ func values(settings *mockbase.ShieldSettings) []value {
 		value{"/ipv6Prefix", number(int64(settings.IPv6Prefix))}, value{"/exposeHeaders", truth(settings.ExposeHeaders)},
 		value{"/circuit/mode", settings.Circuit.Mode}, value{"/circuit/threshold", rateText(settings.Circuit.Threshold)},
 		value{"/circuit/recovery", spanText(settings.Circuit.Recovery)}, value{"/circuit/globalLimit", rateText(settings.Circuit.GlobalLimit)},
+		value{"/circuit/force", settings.Circuit.Force}, value{"/circuit/forceUntil", settings.Circuit.ForceUntil.UTC().Format(time.RFC3339Nano)},
 	)
 }
 

@@ -80,7 +80,7 @@ func (s *Shield) endpoint(find func(*http.Request) string, r *http.Request) stri
 // authenticated says whether this server knows who asks. A circuit that is closed does not want to know, and the look at a
 // token costs more than everything else here.
 func (s *Shield) authenticated(r *http.Request) bool {
-	if s.guard.Circuit().Record.State == ratelimit.CircuitClosed {
+	if s.guard.CircuitState() == ratelimit.CircuitClosed {
 		return false
 	}
 	_, ok := s.user(r)

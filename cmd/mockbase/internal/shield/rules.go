@@ -14,6 +14,9 @@ import (
 	"github.com/mockbase/mockbase/ratelimit/httplimit"
 )
 
+// besideByAddress ends the name of a policy that stands beside one whose key is easily varied.
+const besideByAddress = "-ip"
+
 // ruleSet is what the guards go by.
 type ruleSet struct {
 	all, signIn, failures guard.Rules
@@ -83,7 +86,7 @@ func (s *Shield) addTiers(to *ruleSet, settings *mockbase.ShieldSettings, i int,
 	to.all.Tiers = append(to.all.Tiers, tier)
 	if s.identity.Strict(p.Key) {
 		beside := tier
-		beside.Policy.Name += "-ip"
+		beside.Policy.Name += besideByAddress
 		beside.Key = guard.Key{}
 		to.all.Tiers = append(to.all.Tiers, beside)
 	}
@@ -201,7 +204,7 @@ func circuit(c *mockbase.ShieldCircuit, faults *mockbase.Faults) *guard.Circuit 
 	if faults.Len() == before && threshold.Window != global.Window {
 		faults.Add(nil, "#/circuit/globalLimit", mockbase.FieldConflict, "the limit counts within another time than the threshold")
 	}
-	if faults.Len() > before || mode == config.CircuitMode(guard.CircuitDisabled) {
+	if faults.Len() > before || !needsCircuit(mode, c) {
 		return nil
 	}
 	return &guard.Circuit{

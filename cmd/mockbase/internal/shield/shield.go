@@ -58,6 +58,9 @@ type Options struct {
 	Kept     Kept
 	// Account returns the account that a request signs in to, from its context; "" is none.
 	Account func(ctx context.Context) string
+	// Secret makes digests where the settings name no identity secret; one that is kept lets digests outlive the process.
+	// Without any there is a random one.
+	Secret []byte
 	// User returns who sends a request, if this server has verified it; nil never knows.
 	User func(r *http.Request) (id string, ok bool)
 	// Clock is nil for time.Now, Logger for none.
@@ -76,7 +79,6 @@ type Shield struct {
 	identity  *httplimit.Identity
 	limiters  limiters
 	callers   *callers
-	latency   latency
 	hits      hits
 	inFlight  atomic.Int64
 	// guarding tells that there is a shield at all.
@@ -129,6 +131,7 @@ func New(ctx context.Context, o Options) (*Shield, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.present.Store(&state{settings: settings, version: version})
+	s.restoreForce(ctx, &settings.Circuit)
 	if err := s.restoreBans(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -138,9 +141,13 @@ func New(ctx context.Context, o Options) (*Shield, error) {
 // openIdentity makes what finds out who is asking.
 func (s *Shield) openIdentity() error {
 	set := s.options.Settings
+	secret := []byte(set.IdentitySecret.Reveal())
+	if len(secret) == 0 {
+		secret = s.options.Secret
+	}
 	s.addresses = httplimit.NewAddresses(httplimit.AddressOptions{Logger: s.options.Logger})
 	made, err := httplimit.NewIdentity(httplimit.IdentityOptions{
-		Secret: []byte(set.IdentitySecret.Reveal()), Addresses: s.addresses, User: s.user, JA3Header: string(set.JA3Header),
+		Secret: secret, Addresses: s.addresses, User: s.user, JA3Header: string(set.JA3Header),
 		FingerprintLevel: httplimit.Level(set.FingerprintLevel), FingerprintParts: set.FingerprintParts,
 	})
 	if err != nil {

@@ -1,100 +1,55 @@
 package shield
 
 import (
+	"cmp"
 	"context"
-	"math/bits"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/ratelimit"
-	"github.com/mockbase/mockbase/ratelimit/guard"
 )
 
-const (
-	// latencyClasses are the classes of decision times: powers of two in microseconds.
-	latencyClasses = 24
-	// latencySample is of how many decisions one is timed.
-	latencySample = 16
-)
-
-// latency counts decision times by their class.
-type latency struct {
-	turn    atomic.Uint32
-	classes [latencyClasses]atomic.Int64
-}
-
-func (l *latency) sampled() bool { return l.turn.Add(1)%latencySample == 1 }
-
-func (l *latency) took(d time.Duration) {
-	class := min(bits.Len64(uint64(max(0, d.Microseconds()))), latencyClasses-1)
-	l.classes[class].Add(1)
-}
-
-// percentile returns the upper end of the class that holds it, 0 without any decision.
-func (l *latency) percentile(share float64) time.Duration {
-	var counts [latencyClasses]int64
-	var all int64
-	for i := range l.classes {
-		counts[i] = l.classes[i].Load()
-		all += counts[i]
-	}
-	rank := int64(share*float64(all) + 0.5)
-	var seen int64
-	for i, n := range counts {
-		if seen += n; n > 0 && seen >= rank {
-			return time.Duration(int64(1)<<i) * time.Microsecond
-		}
-	}
-	return 0
-}
+// mostDenied is how many of the keys that were refused most the status tells.
+const mostDenied = 20
 
 // Status tells how the shield is, and whom it takes the request for.
 func (s *Shield) Status(r *http.Request) mockbase.ShieldStatus {
-	status := mockbase.ShieldStatus{Store: s.storeStatus(), Client: s.clientStatus(r)}
-	dry := make(map[string]int64)
-	for _, g := range s.Guards() {
-		for _, c := range g.Counts() {
-			if c.Layer == ratelimit.LayerTiers && c.Mode == guard.ModeDry {
-				dry[c.Rule] += c.Count
-			}
-		}
-	}
+	status := mockbase.ShieldStatus{Store: s.storeStatus(), Client: s.clientStatus(r), TopDenied: s.topDenied()}
 	settings, _ := s.Settings()
+	counts := s.Policies()
 	for i := range settings.Policies {
-		p := mockbase.ShieldPolicyStatus{Name: settings.Policies[i].Name, WouldLimit: dry[settings.Policies[i].Name]}
-		for _, l := range s.limiters.of(p.Name) {
-			now := l.Counts()
-			p.Allowed += now.Allowed
-			p.Limited += now.Denied
-			if l.Health().Mode == ratelimit.FailOpen {
-				p.FailedOpen += sum(now.Degraded)
-			}
-		}
-		// The limiter denied what a dry run let pass.
-		p.Limited -= min(p.Limited, p.WouldLimit)
-		p.Allowed += p.WouldLimit
-		status.Policies = append(status.Policies, p)
+		name := settings.Policies[i].Name
+		now, beside := counts[name], counts[name+besideByAddress]
+		status.Policies = append(status.Policies, mockbase.ShieldPolicyStatus{
+			// What stands beside a policy is a part of it: it refuses some of those that the policy itself did not.
+			Name: name, Allowed: now.Allowed + now.DryDenied, Limited: now.Denied + beside.Denied, WouldLimit: now.DryDenied + beside.DryDenied,
+			FailedOpen: now.FailedOpen,
+		})
 	}
 	return status
 }
 
-func sum(counts map[string]int64) int64 {
-	var all int64
-	for _, n := range counts {
-		all += n
+// topDenied returns the keys that all guards refused most (rule RL129).
+func (s *Shield) topDenied() []mockbase.ShieldDenied {
+	list := []mockbase.ShieldDenied{}
+	for _, g := range s.Guards() {
+		for _, d := range g.TopDenied(mostDenied) {
+			list = append(list, mockbase.ShieldDenied{Rule: d.Rule, Key: d.Digest, Count: d.Count, Error: d.Error})
+		}
 	}
-	return all
+	slices.SortStableFunc(list, func(a, b mockbase.ShieldDenied) int { return cmp.Compare(b.Count, a.Count) })
+	return list[:min(len(list), mostDenied)]
 }
 
 // storeStatus sums up the limiters: they ask the same store.
 func (s *Shield) storeStatus() mockbase.ShieldStore {
+	took := s.Timing()
 	store := mockbase.ShieldStore{
-		Backend: s.options.Backend, State: mockbase.ShieldStoreOK, P50: s.latency.percentile(0.5), P99: s.latency.percentile(0.99),
+		Backend: s.options.Backend, State: mockbase.ShieldStoreOK, P50: took.Percentile(0.5), P99: took.Percentile(0.99),
 	}
 	for _, l := range s.Limiters() {
 		addHealth(&store, l.Health())
@@ -126,6 +81,15 @@ func addHealth(store *mockbase.ShieldStore, h ratelimit.Health) {
 	case h.Degraded == (store.State != mockbase.ShieldStoreOK):
 		store.Since = earlier(store.Since, h.Since)
 	}
+}
+
+// Timing is how long the store took for checks (rule RL128).
+func (s *Shield) Timing() ratelimit.Timing {
+	var all ratelimit.Timing
+	for _, l := range s.Limiters() {
+		all.Add(l.Timing())
+	}
+	return all
 }
 
 func earlier(a, b time.Time) time.Time {
