@@ -21,6 +21,7 @@ const (
 	PrefixBan      = "ban_"
 	PrefixInvite   = "inv_"
 	PrefixAudit    = "aud_"
+	PrefixBackup   = "bkp_"
 )
 
 // NewID makes an opaque prefixed ULID for an object made at now. Ids made later sort later, to the millisecond. An id is

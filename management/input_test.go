@@ -39,6 +39,7 @@ func bodies() []bodied {
 		{http.MethodPut, "/api/v1/admin/shield", admin, json, shieldBody, 1},
 		{http.MethodPost, "/api/v1/admin/shield/check", admin, json, `{"ip":"203.0.113.9"}`, 1},
 		{http.MethodPost, "/api/v1/admin/bans", admin, json, `{"subject":{"type":"ip","value":"203.0.113.9"},"duration":"1h","reason":"scraping"}`, 1},
+		{http.MethodPatch, "/api/v1/admin/config", admin, patches, `{"instanceName":"Blue"}`, 1},
 		{http.MethodPatch, "/api/v1/admin/bans/latest", admin, patches, `{"reason":"others"}`, 1},
 	}
 }

@@ -137,6 +137,11 @@ func (s *Server) answerProject(c *call, status int, snapshot *mockbase.Snapshot,
 
 // createProject makes a project that the caller owns (M-131).
 func (s *Server) createProject(c *call) error {
+	if s.settings().ProjectCreation == mockbase.ProjectsByAdmins && !c.caller.admin() {
+		return &mockbase.Error{
+			Code: mockbase.CodeForbidden, Message: "only administrators of this server create projects", Hint: "ask an administrator",
+		}
+	}
 	body, err := c.read(typeJSON)
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ const metricsPath = "/metrics"
 // table is the routes as the options have them: metrics are there when somebody gathers them, and free to anyone when
 // they are public (M-243).
 func (s *Server) table() []route {
-	table := routes()
+	table := s.maintained(routes())
 	if s.Guardian == nil {
 		table = slices.DeleteFunc(table, func(rt route) bool {
 			return strings.HasPrefix(rt.path, adminShield) || strings.HasPrefix(rt.path, adminBans)
@@ -142,7 +142,7 @@ func routes() []route {
 		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, operation: "getExchange", handle: (*Server).getExchange},
 		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
-	}, explanationRoutes(project), shieldRoutes(list), rootRoutes())
+	}, explanationRoutes(project), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
 }
 
 // explanationRoutes are those by which requests are explained, made and turned into mocks.

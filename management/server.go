@@ -101,6 +101,13 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Guardian is what administrators see and change of the shield; nil is 404 for all of that.
 	Guardian Guardian
+	// Backups and Configuration are what administrators see and change of the server itself, System tells how it is; nil is
+	// 404 for each.
+	Backups       Backups
+	Configuration Configuration
+	System        func(context.Context) (mockbase.SystemState, error)
+	// Settings are what administrators changed last; nil is the defaults.
+	Settings func() mockbase.InstanceSettings
 	// Warnings are those that a mock has among the others of its project; nil is none.
 	Warnings func(*mockbase.Snapshot, *mockbase.Mock) []mockbase.FieldError
 	// ClientAddress tells who sent a request; nil is the peer.

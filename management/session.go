@@ -20,12 +20,13 @@ func (s *Server) authStatus(c *call) error {
 	if err != nil {
 		return err
 	}
+	now := s.settings()
 	return c.json(http.StatusOK, struct {
 		SetupRequired  bool     `json:"setupRequired"`
 		PasswordSignIn bool     `json:"passwordSignIn"`
 		OIDC           bool     `json:"oidc"`
 		Instance       Instance `json:"instance"`
-	}{SetupRequired: users == 0, PasswordSignIn: true, Instance: s.Instance})
+	}{SetupRequired: users == 0, PasswordSignIn: true, Instance: Instance{Name: now.Name, Color: now.Color}})
 }
 
 // credentials are what a person signs in with.

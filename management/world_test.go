@@ -115,6 +115,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 		Metrics:    func() ([]byte, error) { return []byte("up 1\n"), nil },
 		Clock:      w.clock.Now, Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
+	maintain(&o)
 	for _, change := range changes {
 		change(&o)
 	}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/backup"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/shield"
 	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/journal"
@@ -27,6 +29,7 @@ var (
 	_ engine.Recorder      = (*journal.Journal)(nil)
 	_ management.Guardian  = (*shield.Shield)(nil)
 	_ shield.Kept          = store.Store(nil)
+	_ management.Backups   = (*backup.Folder)(nil)
 )
 
 // recordedPlane is the mock plane with its record: a project that goes takes its exchanges along.
@@ -54,12 +57,15 @@ func (s *server) newManagement() (http.Handler, error) {
 		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(),
 		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),
 		Metrics: metrics, PublicMetrics: s.settings.Metrics == "public",
-		Instance: management.Instance{Name: s.settings.InstanceName},
-		Build:    management.BuildInfo{Version: version, Commit: commit, BuiltAt: builtAt},
-		Clock:    s.clock, Logger: s.log.Logger,
+		Build: management.BuildInfo{Version: version, Commit: commit, BuiltAt: builtAt},
+		Clock: s.clock, Logger: s.log.Logger,
 	}
 	for _, origin := range s.settings.ManagementOrigins {
 		o.Origins = append(o.Origins, string(origin))
+	}
+	o.Configuration, o.Settings, o.System = s.stored, s.stored.Settings, s.system
+	if !s.ephemeral() {
+		o.Backups = &backup.Folder{Path: filepath.Join(s.settings.DataDir, backupsName), Source: s.store, Clock: s.clock}
 	}
 	if s.setup != nil {
 		o.SetupCode = s.setup.SetupCode

@@ -2,10 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"reflect"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
@@ -65,7 +62,7 @@ func (*configShowCommand) rows(p *process, command *kong.Context) ([]configRow, 
 	}
 	values := map[string]string{}
 	for _, flag := range command.Flags() {
-		values[flag.Name] = valueText(flag.Target)
+		values[flag.Name] = config.ValueText(flag.Target)
 	}
 	rows := make([]configRow, 0, len(table))
 	for _, s := range table {
@@ -75,18 +72,6 @@ func (*configShowCommand) rows(p *process, command *kong.Context) ([]configRow, 
 		})
 	}
 	return rows, nil
-}
-
-// valueText writes a value the way it is read. Secrets hide themselves.
-func valueText(v reflect.Value) string {
-	if v.Kind() != reflect.Slice {
-		return fmt.Sprint(v.Interface())
-	}
-	items := make([]string, 0, v.Len())
-	for i := range v.Len() {
-		items = append(items, fmt.Sprint(v.Index(i).Interface()))
-	}
-	return strings.Join(items, ",")
 }
 
 // printExample writes a configuration file with every setting at its default and commented out.

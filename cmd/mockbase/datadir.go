@@ -22,6 +22,9 @@ import (
 // databaseName is the file in the data directory that holds definitions and accounts.
 const databaseName = "mockbase.db"
 
+// backupsName is the folder in it that holds copies of that file.
+const backupsName = "backups"
+
 // dataDir is the folder where everything is kept; its path is "" when nothing is.
 type dataDir struct {
 	path   string
@@ -61,7 +64,7 @@ func (d *dataDir) explain(err error) error {
 	}
 	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
 		f.err = fmt.Errorf("the database is damaged: %s", damaged.Result)
-		f.fix = "restore a backup of the folder; to look at the damage: sqlite3 " + filepath.Join(d.path, databaseName) + " 'PRAGMA integrity_check'"
+		f.fix = "mockbase backup restore --from BACKUP; to look at the damage: mockbase db check"
 		return f
 	}
 	if isDiskFull(err) {

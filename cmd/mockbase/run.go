@@ -54,6 +54,13 @@ type grammar struct {
 	User        struct {
 		Create userCreateCommand `cmd:"" help:"Make an account, while the server is stopped."`
 	} `cmd:"" help:"Manage accounts."`
+	Backup struct {
+		Restore backupRestoreCommand `cmd:"" help:"Put a backup in the place of the database, while the server is stopped."`
+	} `cmd:"" help:"Copies of the definitions and accounts."`
+	DB struct {
+		Check  dbCheckCommand  `cmd:"" help:"Look for damage in the database."`
+		Vacuum dbVacuumCommand `cmd:"" help:"Give the room of what was deleted back, while the server is stopped."`
+	} `cmd:"" name:"db" help:"Look after the database."`
 	Settings struct {
 		Show  configShowCommand  `cmd:"" default:"withargs" hidden:"" help:"Print every setting with its value and origin."`
 		Check configCheckCommand `cmd:"" help:"Check the settings and print nothing when they are right."`

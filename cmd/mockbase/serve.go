@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 	"github.com/mockbase/mockbase/engine"
@@ -51,6 +52,8 @@ type server struct {
 	catalog  *catalog.Catalog
 	files    *fileMode
 	setup    *setupCode
+	stored   *storedSettings
+	began    time.Time
 	state    *readiness
 	// fresh tells that nobody had an account when the store was opened.
 	fresh bool
@@ -61,7 +64,7 @@ type server struct {
 
 // Run starts the server and stays until a signal or the end of the process's context.
 func (c *serveCommand) Run(p *process) error {
-	s := &server{process: p, settings: &c.Settings, log: p.newJournalist(c.Messages), state: &readiness{}}
+	s := &server{process: p, settings: &c.Settings, log: p.newJournalist(c.Messages), state: &readiness{}, began: p.clock()}
 	for _, w := range p.settings.Warnings() {
 		s.log.Warn("a variable has no effect", slog.String("variable", w.Variable), slog.String("reason", w.String()))
 	}
@@ -92,6 +95,7 @@ func (s *server) start(paths []string) error {
 		s.openCertificates,
 		s.bind,
 		s.openStore,
+		s.openSettings,
 		s.openShield,
 		s.openMocks,
 		s.openAccounts,
@@ -215,6 +219,7 @@ func (s *server) openMocks() error {
 	}
 	s.engine, s.shield.MockEndpoint = made, made.Endpoint
 	s.catalog = catalog.New(catalog.Options{Store: s.store, Plane: recordedPlane{made, s.journal}, Clock: s.clock, Logger: s.log.Logger})
+	s.stored.applied(s.stored.Settings())
 	return nil
 }
 

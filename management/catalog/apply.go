@@ -142,7 +142,7 @@ func (c *Catalog) planFor(s *mockbase.Snapshot, d *mockbase.Definition, r rules)
 	if err := mockbase.Invalid(p.check(named)); err != nil {
 		return nil, err
 	}
-	if err := reached("maxMocksPerProject", c.quotas.MaxMocksPerProject, len(p.next.Mocks)); err != nil {
+	if err := reached("maxMocksPerProject", c.quotas.Load().MaxMocksPerProject, len(p.next.Mocks)); err != nil {
 		return nil, err
 	}
 	p.warn(d)

@@ -13,6 +13,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -74,7 +75,7 @@ type Catalog struct {
 	plane  Plane
 	clock  func() time.Time
 	logger *slog.Logger
-	quotas Quotas
+	quotas atomic.Pointer[Quotas]
 
 	// membership is held by whoever creates, renames or deletes a project. It is taken before a project's own lock.
 	membership sync.Mutex
@@ -83,21 +84,23 @@ type Catalog struct {
 
 // New makes an empty catalog; [Catalog.Load] fills it.
 func New(o Options) *Catalog {
-	c := &Catalog{store: o.Store, plane: o.Plane, clock: o.Clock, logger: o.Logger, quotas: o.Quotas}
+	c := &Catalog{store: o.Store, plane: o.Plane, clock: o.Clock, logger: o.Logger}
 	if c.clock == nil {
 		c.clock = time.Now
 	}
 	if c.logger == nil {
 		c.logger = slog.New(slog.DiscardHandler)
 	}
-	if c.quotas.MaxProjects == 0 {
-		c.quotas.MaxProjects = DefaultMaxProjects
-	}
-	if c.quotas.MaxMocksPerProject == 0 {
-		c.quotas.MaxMocksPerProject = DefaultMaxMocksPerProject
-	}
+	c.SetQuotas(o.Quotas)
 	c.projects.Store(newDirectory(nil))
 	return c
+}
+
+// SetQuotas changes what may be created from now on. What there is already stays.
+func (c *Catalog) SetQuotas(q Quotas) {
+	q.MaxProjects = cmp.Or(q.MaxProjects, DefaultMaxProjects)
+	q.MaxMocksPerProject = cmp.Or(q.MaxMocksPerProject, DefaultMaxMocksPerProject)
+	c.quotas.Store(&q)
 }
 
 // Load reads everything that is stored and publishes it. It is called once, before anything else.

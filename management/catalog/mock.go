@@ -40,7 +40,7 @@ func (c *Catalog) CreateMock(ctx context.Context, projectID string, m *mockbase.
 		if taken(m.Name) {
 			return mockTaken(m.Name)
 		}
-		if err := reached("maxMocksPerProject", c.quotas.MaxMocksPerProject, len(s.Mocks)+1); err != nil {
+		if err := reached("maxMocksPerProject", c.quotas.Load().MaxMocksPerProject, len(s.Mocks)+1); err != nil {
 			return err
 		}
 		created = c.newMock(m, s.Project.ID, by)

@@ -45,7 +45,7 @@ func (c *Catalog) insert(ctx context.Context, s *mockbase.Snapshot, ownerID stri
 	if all.bySlug[s.Project.Slug] != nil {
 		return slugTaken(s.Project.Slug)
 	}
-	if err := reached("maxProjects", c.quotas.MaxProjects, len(all.sorted)+1); err != nil {
+	if err := reached("maxProjects", c.quotas.Load().MaxProjects, len(all.sorted)+1); err != nil {
 		return err
 	}
 	set := mockbase.ChangeSet{ProjectID: s.Project.ID, Project: s.Project, OwnerID: ownerID, Put: s.Mocks}

@@ -187,43 +187,33 @@ func TestC80_a_damaged_database_is_replaced(t *testing.T) {
 
 func TestC40_what_is_no_copy_of_ours_is_not_restored(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		make func(t *testing.T, path string)
-		as   func(error) bool
-	}{
-		"text": {func(t *testing.T, path string) { write(t, path, strings.Repeat("text ", 1000)) }, isDamaged},
-		"a foreign database": {func(t *testing.T, path string) {
-			write(t, path, "")
-			execute(t, path, "CREATE TABLE t (x)")
-		}, isDamaged},
-		"a newer one": {func(t *testing.T, path string) {
-			if err := open(t, path).Close(); err != nil {
-				t.Fatal(err)
-			}
-			execute(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (7001, 1)")
-		}, func(err error) bool {
-			_, newer := errors.AsType[*store.NewerError](err)
-			return newer
-		}},
-		"nothing": {func(*testing.T, string) {}, func(err error) bool { return errors.Is(err, fs.ErrNotExist) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			path, from := filepath.Join(dir, "mockbase.db"), filepath.Join(dir, "from.db")
-			if err := open(t, path).Close(); err != nil {
-				t.Fatal(err)
-			}
-			before := read(t, path)
-			c.make(t, from)
-			if err := sqlite.Restore(t.Context(), path, from, path+".old"); !c.as(err) {
-				t.Errorf("restored with %v", err)
-			}
-			if !bytes.Equal(before, read(t, path)) {
-				t.Error("the database was changed")
-			}
-		})
+	dir := t.TempDir()
+	path, foreign, newer, text := filepath.Join(dir, "mockbase.db"), filepath.Join(dir, "foreign.db"), filepath.Join(dir, "newer.db"), filepath.Join(dir, "text.db")
+	for _, made := range []string{path, newer} {
+		if err := open(t, made).Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
+	execute(t, newer, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (7001, 1)")
+	write(t, foreign, "")
+	execute(t, foreign, "CREATE TABLE t (x)")
+	write(t, text, strings.Repeat("text ", 1000))
+	before := read(t, path)
+	for from, expected := range map[string]func(error) bool{
+		text: isDamaged, foreign: isDamaged, newer: isNewer, filepath.Join(dir, "none.db"): func(err error) bool { return errors.Is(err, fs.ErrNotExist) },
+	} {
+		if err := sqlite.Restore(t.Context(), path, from, path+".old"); !expected(err) {
+			t.Errorf("restored %s with %v", from, err)
+		}
+		if !bytes.Equal(before, read(t, path)) {
+			t.Errorf("%s changed the database", from)
+		}
+	}
+}
+
+func isNewer(err error) bool {
+	_, newer := errors.AsType[*store.NewerError](err)
+	return newer
 }
 
 func isDamaged(err error) bool {

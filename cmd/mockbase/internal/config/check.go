@@ -23,6 +23,7 @@ func (s *Settings) Check(origins map[string]Origin) []Fault {
 	c.algorithms(s)
 	c.identity(s)
 	c.circuit(s)
+	s.bounds(func(name, reason string) { c.add(name, "", "%s", reason) })
 	return c.faults
 }
 

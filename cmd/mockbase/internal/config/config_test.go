@@ -132,13 +132,13 @@ func TestC3_a_secret_comes_from_its_file_without_the_last_newline(t *testing.T) 
 }
 
 func TestC5_what_is_unknown_is_named_with_the_nearest_name(t *testing.T) {
-	got := read(t, "log-level: info\nmaxBdy: 1MiB\n\naddress: \":1\"\ninstanceColor: /srv\nlogLevel: inof\nengineLimit: [1/s, {a: b}]\n",
+	got := read(t, "log-level: info\nmaxBdy: 1MiB\n\naddress: \":1\"\ntlsSelfSigned: /srv\nlogLevel: inof\nengineLimit: [1/s, {a: b}]\n",
 		[]string{"MOCKBASE_ADRR=:1", "MOCKBASE_BASE_PATH=/mocks", "MOCKBASE_CONFIG=x", "MOCKBASE_QWERTYUIOP=1", "HOME=/", "MOCKBASE_REDIS_BUDGET=quick"})
 	want := []string{
 		`mockbase.yaml:1:1: unknown key "log-level", did you mean "logLevel"? [unknown_key]`,
 		`mockbase.yaml:2:1: unknown key "maxBdy", did you mean "maxBody"? [unknown_key]`,
 		`mockbase.yaml:4:1: unknown key "address", did you mean "addr"? [unknown_key]`,
-		`mockbase.yaml:5:1: instanceColor: is not supported by this version yet [not_served]`,
+		`mockbase.yaml:5:1: tlsSelfSigned: is not supported by this version yet [not_served]`,
 		`mockbase.yaml:7:1: engineLimit: wants a value or a list of values, not an object [type]`,
 		`MOCKBASE_REDIS_BUDGET: "quick" is no duration: write a number with a unit, such as 250ms, 1.5s, 2m, 1h, 7d or 1m30s`,
 		`mockbase.yaml:6:11: logLevel: unknown value "inof", did you mean "info"? [pattern]`,

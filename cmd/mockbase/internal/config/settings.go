@@ -23,6 +23,7 @@ type Settings struct {
 	Redis     `embed:""`
 	Journal   `embed:""`
 	Bounds    `embed:""`
+	Team      `embed:""`
 	Instance  `embed:""`
 	Messages  `embed:""`
 	FirstUser `embed:""`
@@ -135,9 +136,8 @@ type Bounds struct {
 
 // Instance is how this server presents itself.
 type Instance struct {
-	InstanceName string  `name:"instance-name" group:"instance" placeholder:"TEXT" help:"Name of this server on its first page and in its log."`
-	Metrics      Metrics `name:"metrics" default:"token" group:"instance" placeholder:"WHO" help:"Who may read /metrics: token (administrators, with an access token), public (everybody) or disabled (nobody)."`
-	NoUI         bool    `name:"no-ui" group:"instance" help:"Serve no pages for people."`
+	Metrics Metrics `name:"metrics" default:"token" group:"instance" placeholder:"WHO" help:"Who may read /metrics: token (administrators, with an access token), public (everybody) or disabled (nobody)."`
+	NoUI    bool    `name:"no-ui" group:"instance" help:"Serve no pages for people."`
 }
 
 // Messages is what the server says, and where.

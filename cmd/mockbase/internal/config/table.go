@@ -93,9 +93,33 @@ func keyName(name string) string {
 func NotServed(name string) bool {
 	switch name {
 	case "listen-project", "project-host", "base-path", "tls-self-signed",
-		"instance-color",
 		"server", "url", "mock-url", "token", "token-file", "context", "timeout":
 		return true
 	}
 	return false
+}
+
+// Values writes every setting the way it is read, by flag name. Secrets hide themselves.
+func (s *Settings) Values() (map[string]string, error) {
+	model, err := kong.New(s, kong.ExplicitGroups(Groups()), kong.NoDefaultHelp())
+	if err != nil {
+		return nil, fmt.Errorf("read table of settings: %w", err)
+	}
+	values := map[string]string{}
+	for _, flag := range model.Model.Flags {
+		values[flag.Name] = ValueText(flag.Target)
+	}
+	return values, nil
+}
+
+// ValueText writes a value the way it is read. Secrets hide themselves.
+func ValueText(v reflect.Value) string {
+	if v.Kind() != reflect.Slice {
+		return fmt.Sprint(v.Interface())
+	}
+	items := make([]string, 0, v.Len())
+	for i := range v.Len() {
+		items = append(items, fmt.Sprint(v.Index(i).Interface()))
+	}
+	return strings.Join(items, ",")
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -318,6 +320,34 @@ type Sandbox string
 // UnmarshalText takes one of the three modes.
 func (s *Sandbox) UnmarshalText(text []byte) error {
 	return oneOf((*string)(s), text, "on", "project", "off")
+}
+
+// Color is a color as web pages write it, or empty.
+type Color string
+
+// UnmarshalText takes #rrggbb.
+func (c *Color) UnmarshalText(text []byte) error {
+	if !isColor(text) {
+		return fmt.Errorf("%q is no color: write it like #1d4ed8", text)
+	}
+	*c = Color(bytes.ToLower(text))
+	return nil
+}
+
+func isColor(text []byte) bool {
+	if len(text) != len("#rrggbb") || text[0] != '#' {
+		return len(text) == 0
+	}
+	_, err := hex.DecodeString(string(text[1:]))
+	return err == nil
+}
+
+// Creation says who may create projects (rule M-50).
+type Creation string
+
+// UnmarshalText takes one of the two choices.
+func (c *Creation) UnmarshalText(text []byte) error {
+	return oneOf((*string)(c), text, mockbase.ProjectsByMembers, mockbase.ProjectsByAdmins)
 }
 
 // Metrics says who may read /metrics (M-243).

@@ -16,6 +16,9 @@ import (
 // mostDenied is how many of the keys that were refused most the status tells.
 const mostDenied = 20
 
+// StoreStatus tells how the store of the counts is.
+func (s *Shield) StoreStatus() mockbase.ShieldStore { return s.storeStatus() }
+
 // Status tells how the shield is, and whom it takes the request for.
 func (s *Shield) Status(r *http.Request) mockbase.ShieldStatus {
 	status := mockbase.ShieldStatus{Store: s.storeStatus(), Client: s.clientStatus(r), TopDenied: s.topDenied()}
