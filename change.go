@@ -15,6 +15,11 @@ type ChangeSet struct {
 	Put []*Mock
 	// Delete holds the ids of mocks to delete.
 	Delete []string
+	// By is the id of the user who makes the change, Source the source whose definition it applies; both may be empty. A
+	// store notes them with the mocks that go to the trash.
+	By, Source string
+	// Purge holds the ids of mocks that leave the trash for good.
+	Purge []string
 	// DeleteProject deletes the project with everything in it.
 	DeleteProject bool
 }

@@ -73,6 +73,11 @@ func TestM3_an_escaped_name_is_the_name(t *testing.T) {
 	w.send(call{method: http.MethodGet, path: "/api/v1/projects/%73hop/mocks/hell%6f", as: viewer}).want(http.StatusOK)
 }
 
+const (
+	mocksOf     = "/api/v1/projects/{project}/mocks"
+	scenariosOf = "/api/v1/projects/{project}/scenarios"
+)
+
 func TestM6_other_methods_are_refused_with_Allow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -82,6 +87,10 @@ func TestM6_other_methods_are_refused_with_Allow(t *testing.T) {
 		if r.Method == http.MethodGet {
 			allowed[r.Path] = append(allowed[r.Path], http.MethodHead)
 		}
+	}
+	// Words of their own among names answer for the things of those names too.
+	for word, name := range map[string]string{mocksOf + "/bulk": mocksOf + "/{mock}", scenariosOf + "/reset": scenariosOf + "/{name}"} {
+		allowed[word] = append(allowed[word], allowed[name]...)
 	}
 	for path, methods := range allowed {
 		for _, method := range []string{"OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "FOO"} {

@@ -85,6 +85,10 @@ const metricsPath = "/metrics"
 // they are public (M-243).
 func (s *Server) table() []route {
 	table := s.maintained(routes())
+	if s.State == nil {
+		stateful := operations(stateRoutes(nil))
+		table = slices.DeleteFunc(table, func(rt route) bool { return stateful[rt.operation] })
+	}
 	if s.Guardian == nil {
 		table = slices.DeleteFunc(table, func(rt route) bool {
 			return strings.HasPrefix(rt.path, adminShield) || strings.HasPrefix(rt.path, adminBans)
@@ -101,6 +105,15 @@ func (s *Server) table() []route {
 		table[at].access = accessAnyone
 	}
 	return table
+}
+
+// operations is the set of the operations of routes.
+func operations(table []route) map[string]bool {
+	names := make(map[string]bool, len(table))
+	for i := range table {
+		names[table[i].operation] = true
+	}
+	return names
 }
 
 // routes is every route there is. Nothing else can be reached, save what Options.Web answers.
@@ -142,7 +155,7 @@ func routes() []route {
 		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, operation: "getExchange", handle: (*Server).getExchange},
 		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
-	}, explanationRoutes(project), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
+	}, explanationRoutes(project), stateRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
 }
 
 // explanationRoutes are those by which requests are explained, made and turned into mocks.
@@ -220,6 +233,7 @@ func (s *Server) register(table []route) error {
 			s.echo.Add(http.MethodHead, echoPath(rt.path), handler)
 		}
 	}
+	s.shareWords(table, methods)
 	for path, known := range methods {
 		slices.Sort(known)
 		s.echo.RouteNotFound(echoPath(path), s.otherMethod(strings.Join(known, ", ")))
@@ -228,6 +242,45 @@ func (s *Server) register(table []route) error {
 		}
 	}
 	return nil
+}
+
+// shareWords lets a path with a word of its own, such as mocks/bulk, answer for the thing of that name too where it has no such
+// method itself: a mock may be called bulk.
+func (s *Server) shareWords(table []route, methods map[string][]string) {
+	for path := range methods {
+		at := strings.LastIndexByte(path, '/') + 1
+		word := path[at:]
+		for _, rt := range table {
+			parameter, ok := strings.CutPrefix(rt.path, path[:at]+"{")
+			if !ok || strings.Contains(word, "{") || strings.Contains(parameter, "/") {
+				continue
+			}
+			for _, method := range append([]string{rt.method}, headOf(rt.method)...) {
+				if !slices.Contains(methods[path], method) {
+					methods[path] = append(methods[path], method)
+					s.echo.Add(method, echoPath(path), named(strings.TrimSuffix(parameter, "}"), word, s.guard(rt)))
+				}
+			}
+		}
+	}
+}
+
+// headOf is HEAD beside GET, and nothing beside other methods.
+func headOf(method string) []string {
+	if method == http.MethodGet {
+		return []string{http.MethodHead}
+	}
+	return nil
+}
+
+// named gives a handler one more parameter of the path.
+func named(parameter, value string, next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		names, values := slices.Clone(c.ParamNames()), slices.Clone(c.ParamValues())
+		c.SetParamNames(append(names, parameter)...)
+		c.SetParamValues(append(values[:len(names):len(names)], value)...)
+		return next(c)
+	}
 }
 
 // leadsOn tells whether another path begins with this one.

@@ -60,8 +60,9 @@ type Traffic interface {
 	// Traffic returns at most limit exchanges that f selects, newest first, after the one whose id is before.
 	Traffic(projectID string, f mockbase.TrafficFilter, before string, limit int) mockbase.TrafficPage
 	Exchange(projectID, id string) (*mockbase.Exchange, bool)
-	// Clear forgets a project's exchanges and returns their number.
+	// Clear forgets a project's exchanges and returns their number, ClearSelected those that f selects.
 	Clear(projectID string) int
+	ClearSelected(projectID string, f mockbase.TrafficFilter) int
 }
 
 // BuildInfo names the binary.
@@ -85,6 +86,8 @@ type Options struct {
 	Traffic Traffic
 	// Mocks is the plane that serves mocks; nil is 404 for what asks it.
 	Mocks MockPlane
+	// State is what mocks remember; nil is 404 for all of that.
+	State State
 	Keys  *auth.KeyRing
 	// Hasher hashes passwords; nil is one with the costs of rule M-36.
 	Hasher *auth.Hasher
@@ -293,3 +296,6 @@ func (nothing) Exchange(string, string) (*mockbase.Exchange, bool) { return nil,
 
 // Clear forgets nothing.
 func (nothing) Clear(string) int { return 0 }
+
+// ClearSelected forgets nothing.
+func (nothing) ClearSelected(string, mockbase.TrafficFilter) int { return 0 }

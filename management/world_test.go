@@ -23,13 +23,14 @@ import (
 const password = "four unrelated words here"
 
 // world is a server on a real socket with a real store, catalog, journal and key ring, two projects and a user for each
-// role. Only the mock plane is not there.
+// role. The mock plane takes requests by w.call.
 type world struct {
 	t       *testing.T
 	clock   *watch
 	people  *people
 	plane   *plane
 	catalog *catalog.Catalog
+	engine  *engine.Engine
 	journal *journal.Journal
 	keys    *auth.KeyRing
 	hasher  *auth.Hasher
@@ -93,13 +94,13 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.plane.mocks, err = engine.New(engine.Options{Clock: w.clock.Now}); err != nil {
+	w.people = &people{DB: db, roles: map[[2]string]mockbase.ProjectRole{}}
+	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
+	if w.engine, err = engine.New(engine.Options{Clock: w.clock.Now, Journal: w.journal}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.plane.mocks.Close() })
-	w.people = &people{DB: db, roles: map[[2]string]mockbase.ProjectRole{}}
-	w.catalog = catalog.New(catalog.Options{Store: db, Plane: w.plane, Clock: w.clock.Now, Quotas: catalog.Quotas{MaxProjects: 8, MaxMocksPerProject: 200}})
-	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
+	w.plane.mocks = w.engine
+	w.catalog = catalog.New(catalog.Options{Store: db, History: db, Plane: w.plane, Clock: w.clock.Now, Quotas: catalog.Quotas{MaxProjects: 8, MaxMocksPerProject: 200}})
 	if err := w.catalog.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 		t.Fatal(err)
 	}
 	o := management.Options{
-		Mocks: w.plane.mocks, Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
+		Mocks: w.engine, State: w.engine, Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
 		MockSchema: []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
 		Build:      management.BuildInfo{Version: "1.2.3", Commit: "abc", BuiltAt: "2026-03-01T00:00:00Z"},
 		Instance:   management.Instance{Name: "Test", Color: "#1d4ed8"},
@@ -133,6 +134,9 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 func (w *world) stop() {
 	w.t.Helper()
 	w.server.Close()
+	if err := w.engine.Close(); err != nil {
+		w.t.Error(err)
+	}
 	if err := w.people.Close(); err != nil {
 		w.t.Error(err)
 	}
@@ -362,7 +366,7 @@ func (p *people) countLookups() int {
 	return p.lookups
 }
 
-// plane serves nothing, but explains. It refuses faults and compression, and warns of mocks with the same request line.
+// plane serves what the engine can. It refuses faults and compression, and warns of mocks with the same request line.
 type plane struct{ mocks *engine.Engine }
 
 var _ catalog.Plane = (*plane)(nil)

@@ -31,6 +31,7 @@ import (
 // Store is everything that is kept.
 type Store interface {
 	Definitions
+	History
 	Accounts
 	Users
 	Roles

@@ -30,6 +30,8 @@ var (
 	_ management.Guardian  = (*shield.Shield)(nil)
 	_ shield.Kept          = store.Store(nil)
 	_ management.Backups   = (*backup.Folder)(nil)
+	_ catalog.History      = store.Store(nil)
+	_ management.State     = (*engine.Engine)(nil)
 )
 
 // recordedPlane is the mock plane with its record: a project that goes takes its exchanges along.
@@ -52,7 +54,7 @@ func (s *server) newManagement() (http.Handler, error) {
 		return nil, err
 	}
 	o := management.Options{
-		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Mocks: s.engine, Keys: s.keys, Warnings: s.engine.Warnings,
+		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Mocks: s.engine, State: s.engine, Keys: s.keys, Warnings: s.engine.Warnings,
 		ClientAddress: s.shield.Client, Readiness: s.ready,
 		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(),
 		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),

@@ -218,7 +218,7 @@ func (s *server) openMocks() error {
 		return fmt.Errorf("make engine: %w", err)
 	}
 	s.engine, s.shield.MockEndpoint = made, made.Endpoint
-	s.catalog = catalog.New(catalog.Options{Store: s.store, Plane: recordedPlane{made, s.journal}, Clock: s.clock, Logger: s.log.Logger})
+	s.catalog = catalog.New(catalog.Options{Store: s.store, History: s.store, Plane: recordedPlane{made, s.journal}, Clock: s.clock, Logger: s.log.Logger})
 	s.stored.applied(s.stored.Settings())
 	return nil
 }

@@ -242,6 +242,7 @@ func (p *planning) apply(ctx context.Context, e *entry) error {
 		return nil
 	}
 	p.set.ProjectID, p.set.IfRevision = p.from.Project.ID, p.from.Project.Revision
+	p.set.By, p.set.Source = p.by, p.source
 	if err := p.catalog.commit(ctx, e, p.set, p.next); err != nil {
 		return err
 	}

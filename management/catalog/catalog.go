@@ -62,6 +62,8 @@ type Quotas struct {
 type Options struct {
 	Store Store
 	Plane Plane
+	// History is what the store keeps of former mocks; nil is a store that keeps nothing.
+	History History
 	// Clock tells the time; nil is the system's clock.
 	Clock func() time.Time
 	// Logger takes what must not happen; nil is silence.
@@ -71,11 +73,12 @@ type Options struct {
 
 // Catalog holds the projects. It is safe for concurrent use.
 type Catalog struct {
-	store  Store
-	plane  Plane
-	clock  func() time.Time
-	logger *slog.Logger
-	quotas atomic.Pointer[Quotas]
+	store   Store
+	plane   Plane
+	history History
+	clock   func() time.Time
+	logger  *slog.Logger
+	quotas  atomic.Pointer[Quotas]
 
 	// membership is held by whoever creates, renames or deletes a project. It is taken before a project's own lock.
 	membership sync.Mutex
@@ -84,7 +87,10 @@ type Catalog struct {
 
 // New makes an empty catalog; [Catalog.Load] fills it.
 func New(o Options) *Catalog {
-	c := &Catalog{store: o.Store, plane: o.Plane, clock: o.Clock, logger: o.Logger}
+	c := &Catalog{store: o.Store, plane: o.Plane, history: o.History, clock: o.Clock, logger: o.Logger}
+	if c.history == nil {
+		c.history = forgetful{}
+	}
 	if c.clock == nil {
 		c.clock = time.Now
 	}

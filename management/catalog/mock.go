@@ -194,7 +194,7 @@ func (c *Catalog) DeleteMock(ctx context.Context, projectID, nameOrID string, o 
 		if err := o.mayChange(current); err != nil {
 			return err
 		}
-		set := mockbase.ChangeSet{ProjectID: s.Project.ID, IfRevision: s.Project.Revision, Delete: []string{current.ID}}
+		set := mockbase.ChangeSet{ProjectID: s.Project.ID, IfRevision: s.Project.Revision, Delete: []string{current.ID}, By: o.By}
 		mocks := slices.Delete(slices.Clone(s.Mocks), i, i+1)
 		return c.commit(ctx, e, set, &mockbase.Snapshot{Project: advance(s.Project), Mocks: mocks})
 	})

@@ -24,7 +24,10 @@ func (d *DB) Apply(ctx context.Context, set mockbase.ChangeSet) error {
 		if err := c.deleteMocks(ctx); err != nil {
 			return err
 		}
-		return c.putMocks(ctx)
+		if err := c.putMocks(ctx); err != nil {
+			return err
+		}
+		return c.remember(ctx)
 	})
 	if err != nil || !set.DeleteProject {
 		return err
@@ -135,6 +138,9 @@ func (c change) moved(revision int64, err error) error {
 
 func (c change) deleteMocks(ctx context.Context) error {
 	for _, id := range c.set.Delete {
+		if err := c.trash(ctx, id); err != nil {
+			return err
+		}
 		rows, err := c.exec(ctx, "DELETE FROM mocks WHERE id = ? AND project_id = ?", id, c.set.ProjectID)
 		if err != nil {
 			return err
