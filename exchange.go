@@ -54,6 +54,9 @@ type Exchange struct {
 	// Messages are the first messages of a WebSocket conversation; MessagesDropped counts those that had no room.
 	Messages        []RecordedMessage
 	MessagesDropped int
+	// Webhooks are the calls that follow the answer. They go on after the exchange is recorded: a journal replaces the
+	// exchange then (rule M-63).
+	Webhooks []RecordedWebhook
 	// Fault is the kind of the fault that broke the answer on the wire, "" for none (rule Q13).
 	Fault string
 	// NearMisses say why no mock answered; only when AnsweredBy is AnsweredByUnmatched.
@@ -117,6 +120,48 @@ type RecordedMessage struct {
 	// Code is that of a close, Ignored that no rule was for the message.
 	Code    int
 	Ignored bool
+}
+
+// WebhookState tells how far a webhook is; the list is closed.
+type WebhookState string
+
+// A webhook waits for its first or next attempt until one of the others is true of it.
+const (
+	WebhookWaiting   WebhookState = "waiting"
+	WebhookDelivered WebhookState = "delivered"
+	WebhookFailed    WebhookState = "failed"
+	// WebhookBlocked was refused by the policy of outgoing calls, WebhookLoop follows from too many calls (rules S6 and S7).
+	WebhookBlocked WebhookState = "blocked"
+	WebhookLoop    WebhookState = "loop"
+	// WebhookDropped found the queue full or the server stopping, WebhookCancelled was taken back by a reset (rule S9).
+	WebhookDropped   WebhookState = "dropped"
+	WebhookCancelled WebhookState = "cancelled"
+)
+
+// RecordedWebhook is a call that follows an answer, and how its attempts went (group S).
+type RecordedWebhook struct {
+	// ID is the Webhook-Id that all attempts carry.
+	ID, Name string
+	State    WebhookState
+	// Method and URL are those of the last attempt.
+	Method, URL string
+	Attempts    []RecordedAttempt
+	// Error says why the webhook ended without an attempt.
+	Error string
+}
+
+// RecordedAttempt is one attempt of a webhook.
+type RecordedAttempt struct {
+	// Number counts from 1.
+	Number int
+	// At is on the clock of the session.
+	At       time.Time
+	Duration time.Duration
+	// Status is 0 where nothing answered; Error says why.
+	Status int
+	// Body holds the first bytes of what was answered.
+	Body  []byte
+	Error string
 }
 
 // MockRef names a mock at the version that answered.

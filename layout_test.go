@@ -49,7 +49,9 @@ var house = []struct {
 			"engine/session",
 			"engine/sse",
 			"engine/template",
-			"engine/websocket", "engine/webhook"},
+			"engine/webhook",
+			"engine/websocket",
+		},
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
 	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator"}, others: []string{

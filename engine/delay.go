@@ -63,10 +63,13 @@ func (d *delays) add(part *mockbase.Delay, compile func(text string) *script) {
 func (d *delays) constant() bool { return len(d.drawn)+len(d.rendered) == 0 }
 
 // plan draws the delay of a call.
-func (d *delays) plan(c *call) (time.Duration, *failure) {
+func (d *delays) plan(c *call) (time.Duration, *failure) { return d.planFor(c, "delay") }
+
+// planFor draws for a purpose of its own.
+func (d *delays) planFor(c *call, purpose string) (time.Duration, *failure) {
 	total := d.fixed
 	if len(d.drawn) > 0 {
-		random := c.chance("delay")
+		random := c.chance(purpose)
 		for _, part := range d.drawn {
 			total += draw(part, random)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/mockbase/mockbase/engine/proxy"
 	"github.com/mockbase/mockbase/engine/session"
 	"github.com/mockbase/mockbase/engine/sse"
+	"github.com/mockbase/mockbase/engine/webhook"
 	"github.com/mockbase/mockbase/engine/websocket"
 	"github.com/mockbase/mockbase/ratelimit"
 )
@@ -117,6 +118,7 @@ type Engine struct {
 	forwarder *proxy.Forwarder
 	streams   *sse.Hub
 	talks     *websocket.Host
+	hooks     *webhook.Queue
 
 	// serials name what sessions remember.
 	serials atomic.Uint64
@@ -155,6 +157,7 @@ func New(o Options) (*Engine, error) {
 	e.ended, e.end = context.WithCancel(context.Background())
 	policy := outbound.New(o.Upstreams)
 	e.forwarder, e.streams, e.talks = proxy.New(policy, e.ended.Done()), sse.NewHub(o.MaxStreams), websocket.NewHost(o.MaxStreams)
+	e.hooks = webhook.New(policy.Transport(outbound.TransportOptions{Reuse: outbound.FreshConnections}), e.reportHook)
 	e.programs.Store(&registry{})
 	if err := e.openFiles(); err != nil {
 		return nil, err
@@ -257,15 +260,19 @@ func (e *Engine) Withdraw(projectID string) {
 	e.programs.Store(next)
 }
 
-// Close ends all delays, so that the answers in flight finish at once (rule N13), and closes the files root. It may be
-// called again.
+// Close ends all delays, so that the answers in flight finish at once (rule N13), waits a moment for webhooks under way
+// (rule S9), and closes the files root. It may be called again.
 func (e *Engine) Close() error {
+	e.end()
+	ctx, cancel := context.WithTimeout(context.Background(), closingTime)
+	defer cancel()
+	e.hooks.Close(ctx)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, sessions := range e.sessions {
 		sessions.Close()
 	}
-	e.end()
+	e.forwarder.CloseIdle()
 	if e.files == nil {
 		return nil
 	}

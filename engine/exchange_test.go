@@ -44,7 +44,8 @@ import (
 //	broken         eof or reset, as the connection ended; then the bytes that came, "~ regexp" for what they must match
 //	took           two durations that the last answer took at least and at most
 //	contains       lines that the body of the last answer must hold, lacks: must not
-//	json           a JSON text that the body must hold at least, exchange: the recorded exchange must
+//	json           a JSON text that the body must hold at least, exchange: the recorded exchange must, later: it must in the
+//	               end
 //
 // Requests of a case go over one connection, which is opened again when the server closed it.
 func TestExchanges(t *testing.T) {
@@ -141,6 +142,8 @@ func (x *exchangeCase) step(t *testing.T, name, data string) {
 			t.Fatal(err)
 		}
 		holdsJSON(t, data, last)
+	case "later":
+		x.later(t, data)
 	default:
 		file, ok := strings.CutPrefix(name, "file ")
 		if !ok {
@@ -409,40 +412,6 @@ func lacking(want, got any, at string) string {
 		}
 		return ""
 	}
-}
-
-// recorder is a journal that keeps everything.
-type recorder struct {
-	mu        sync.Mutex
-	exchanges []*mockbase.Exchange
-}
-
-func (r *recorder) Record(x *mockbase.Exchange) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.exchanges = append(r.exchanges, x)
-}
-
-func (r *recorder) all() []*mockbase.Exchange {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.exchanges)
-}
-
-// last waits until n exchanges are recorded and returns the newest. The client may have its answer a moment before.
-func (r *recorder) last(t *testing.T, n int) *mockbase.Exchange {
-	t.Helper()
-	for range 5_000 {
-		if all := r.all(); len(all) >= n {
-			return all[len(all)-1]
-		}
-		select {
-		case <-t.Context().Done():
-		case <-time.After(time.Millisecond):
-		}
-	}
-	t.Fatalf("%d exchanges were recorded, want %d", len(r.all()), n)
-	return nil
 }
 
 // countingShield admits a number of requests.

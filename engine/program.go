@@ -41,6 +41,8 @@ type program struct {
 	sessions *session.Registry
 	// served tells that exchanges were recorded that this program answered.
 	served atomic.Bool
+	// transport makes the webhooks of a project that narrows what may be called; nil is the engine's (rule S6).
+	transport http.RoundTripper
 }
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.

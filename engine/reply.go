@@ -17,6 +17,7 @@ type response struct {
 	source *mockbase.Response
 	delay  delays
 	reply  reply
+	hooks  []hook
 	// uses is what the templates of the response read.
 	uses template.Uses
 }
@@ -66,6 +67,7 @@ func (w *workbench) compile(r *response, source *mockbase.Response) {
 	w.renders = source.Template != nil && *source.Template || source.Template == nil && w.config.Defaults.Template
 	r.delay = compileDelays(source.Delay, w.config.Defaults.Delay, func(text string) *script { return w.script(text, "/delay", "delay") })
 	r.reply = w.reply(source)
+	r.hooks = w.compileHooks(source)
 	r.uses = w.uses
 }
 
@@ -137,8 +139,10 @@ func (c *call) give(r *response) {
 		delay = c.preferred.wait
 	}
 	if delay > 0 && !c.wait(delay) {
+		c.expectHooks(r)
 		return
 	}
+	c.expectHooks(r)
 	if whole, ok := ready.(*answer); ok && c.strikes(r.source.Fault) {
 		c.fail(r.source.Fault, whole)
 		return

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/template"
@@ -19,7 +20,7 @@ func (c *call) scope() *template.Scope {
 	if c.rendering == nil {
 		c.rendering = &template.Scope{
 			Request: asked{c}, Variables: c.variables(), State: c.instant.state, Call: c.instant.number, Seed: c.seed(c.session),
-			Now: c.now(), Rand: func() *rand.Rand { return c.chance("template") }, Notes: c.noteMissing(),
+			Now: c.now(), Rand: func() *rand.Rand { return c.chance(c.drawnBy()) }, Notes: c.noteMissing(),
 		}
 		if !c.session.IsDefault() {
 			c.rendering.Session = c.session.ID()
@@ -40,6 +41,20 @@ func (c *call) variables() map[string]json.RawMessage {
 	}
 	maps.Copy(all, own)
 	return all
+}
+
+// nextScope begins the rendering of the next event or message, which has a time, a budget and random values of its own.
+func (c *call) nextScope() {
+	c.rendering = nil
+	c.pieces++
+}
+
+// drawnBy is the purpose of what templates draw (rule AA19).
+func (c *call) drawnBy() string {
+	if c.pieces == 0 {
+		return "template"
+	}
+	return "template/" + strconv.Itoa(c.pieces)
 }
 
 // forgetScope begins the rendering again.

@@ -27,7 +27,9 @@ func (e *Engine) serve(w http.ResponseWriter, r *http.Request, on *errand) {
 		c.respond()
 		c.passUnread()
 	}
+	c.announceHooks()
 	c.record()
+	c.startHooks()
 	if c.outcome.cut || c.outcome.aborted && c.outcome.status == 0 && !c.outcome.seized {
 		// Returning would send an empty 200 to whoever is still there, or end what a fault breaks off.
 		panic(http.ErrAbortHandler)
@@ -57,6 +59,8 @@ type call struct {
 	outcome outcome
 	// rendering is what the templates of the answer share, nil until one is rendered.
 	rendering *template.Scope
+	// pieces counts the events or messages that were rendered.
+	pieces int
 	// sessionName is what the request says of its session, in the header, the path, or both; a clash is two names.
 	sessionName                                  string
 	sessionInPath, sessionInHeader, sessionClash bool
@@ -71,6 +75,8 @@ type call struct {
 	charged  []*route
 	// forced tells that a preference was honoured (rule AA26).
 	forced bool
+	// pending are the webhooks that follow the answer.
+	pending pendingHooks
 	// guarded is what the shield writes to. It is a part of the call, so that it costs no memory of its own.
 	guarded shieldWriter
 	// judged tells that the shield knows of the call, ticket is what it wants back with its end.

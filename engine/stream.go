@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mockbase/mockbase"
@@ -54,7 +55,7 @@ func (w *workbench) compileEvents(source *mockbase.Response) *scripted {
 		if e.Reset {
 			step.End = sse.EndReset
 		}
-		if after, fixed := w.compileAfter(e.After); !fixed {
+		if after, fixed := w.compileAfter(e.After, "/sse/events/"+strconv.Itoa(i)); !fixed {
 			s.drawn[i] = after
 		} else if after.fixed > 0 {
 			step.After = func() time.Duration { return after.fixed }
@@ -68,8 +69,8 @@ func (w *workbench) compileEvents(source *mockbase.Response) *scripted {
 }
 
 // compileAfter compiles the time before an event, a message or a webhook; it tells whether it is always the same.
-func (*workbench) compileAfter(after *mockbase.Delay) (delays, bool) {
-	d := compileDelays(after, nil, func(string) *script { return nil })
+func (w *workbench) compileAfter(after *mockbase.Delay, at string) (delays, bool) {
+	d := compileDelays(after, nil, func(text string) *script { return w.script(text, at+"/after", "time") })
 	return d, d.constant()
 }
 
@@ -131,8 +132,7 @@ func (w *workbench) optionalScript(text *string, at string) *script {
 
 // render renders an event. One that cannot be rendered ends the stream, and the exchange says why.
 func (r *renderedEvent) render(c *call) ([]byte, bool) {
-	// Each event has a time and a budget of its own.
-	c.forgetScope()
+	c.nextScope()
 	e := eventOf(r.from)
 	for _, part := range [...]struct {
 		script *script
@@ -196,7 +196,7 @@ func (s *scripted) bind(c *call) *sse.Script {
 	bound := *s.script
 	bound.Steps = slices.Clone(bound.Steps)
 	for i, after := range s.drawn {
-		bound.Steps[i].After = c.drawAfter(after)
+		bound.Steps[i].After = c.drawAfter(after, "event/"+strconv.Itoa(i))
 	}
 	for i, event := range s.rendered {
 		bound.Steps[i].Make = func() ([]byte, bool) { return event.render(c) }
@@ -204,11 +204,14 @@ func (s *scripted) bind(c *call) *sse.Script {
 	return &bound
 }
 
-// drawAfter returns a function that draws a time; one that cannot be worked out is none.
-func (c *call) drawAfter(after delays) func() time.Duration {
+// drawAfter returns a function that draws a time, another one each time; one that cannot be worked out is none, and the
+// exchange says why.
+func (c *call) drawAfter(after delays, purpose string) func() time.Duration {
+	var drawn atomic.Int64
 	return func() time.Duration {
-		d, failed := after.plan(c)
+		d, failed := after.planFor(c, purpose+"/"+strconv.FormatInt(drawn.Add(1), 10))
 		if failed != nil {
+			c.note(failed.detail)
 			return 0
 		}
 		return d

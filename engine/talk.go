@@ -60,7 +60,7 @@ func (t *conversing) messages(w *workbench, from []mockbase.WebSocketMessage, at
 		if text := w.messageScript(&from[i], at+strconv.Itoa(i)); text != nil {
 			t.rendered[m] = text
 		}
-		if after, fixed := w.compileAfter(from[i].After); !fixed {
+		if after, fixed := w.compileAfter(from[i].After, at+strconv.Itoa(i)); !fixed {
 			t.drawn[m] = after
 		} else if after.fixed > 0 {
 			m.After = func() time.Duration { return after.fixed }
@@ -107,36 +107,51 @@ func (t *conversing) bind(c *call) *websocket.Script {
 	}
 	bound := *t.script
 	rendering := &sync.Mutex{}
-	bound.OnConnect = t.bindMessages(c, rendering, bound.OnConnect)
+	bound.OnConnect = t.bindMessages(c, rendering, bound.OnConnect, "")
 	bound.Rules = slices.Clone(bound.Rules)
 	for i := range bound.Rules {
-		bound.Rules[i].Reply = t.bindMessages(c, rendering, bound.Rules[i].Reply)
+		bound.Rules[i].Reply = t.bindMessages(c, rendering, bound.Rules[i].Reply, strconv.Itoa(i)+"/")
 	}
 	return &bound
 }
 
-// bindMessages binds messages; those of one conversation may be made at the same time, so that rendering is locked.
-func (t *conversing) bindMessages(c *call, rendering *sync.Mutex, from []websocket.Message) []websocket.Message {
+// bindMessages binds messages; those of one conversation may be made at the same time, so that rendering is locked. The
+// place tells lists of messages apart.
+func (t *conversing) bindMessages(c *call, rendering *sync.Mutex, from []websocket.Message, at string) []websocket.Message {
 	list := slices.Clone(from)
 	for i := range from {
 		if after, drawn := t.drawn[&from[i]]; drawn {
-			list[i].After = c.drawAfter(after)
-		}
-		if text, rendered := t.rendered[&from[i]]; rendered {
-			list[i].Data = func(*websocket.Received) ([]byte, error) {
+			draw := c.drawAfter(after, "message/"+at+strconv.Itoa(i))
+			list[i].After = func() time.Duration {
 				rendering.Lock()
 				defer rendering.Unlock()
-				// Each message has a time and a budget of its own.
-				c.forgetScope()
-				out, failed := text.render(c, nil)
-				if failed != nil {
-					return nil, errors.New(failed.detail)
-				}
-				return out, nil
+				return draw()
+			}
+		}
+		if text, rendered := t.rendered[&from[i]]; rendered {
+			list[i].Data = func(answered *websocket.Received) ([]byte, error) {
+				rendering.Lock()
+				defer rendering.Unlock()
+				return c.renderMessage(text, answered)
 			}
 		}
 	}
 	return list
+}
+
+// renderMessage renders a message. One that answers another sees that one's text as the body.
+func (c *call) renderMessage(text *script, answered *websocket.Received) ([]byte, error) {
+	c.nextScope()
+	if answered != nil {
+		asked := c.message
+		defer func() { c.message = asked }()
+		c.message = body.New(answered.Data, http.Header{})
+	}
+	out, failed := text.render(c, nil)
+	if failed != nil {
+		return nil, errors.New(failed.detail)
+	}
+	return out, nil
 }
 
 // prepare implements reply. A handshake that is none is answered like a failure (rule U8).

@@ -103,7 +103,6 @@ func (u *refusals) collections(list []mockbase.Collection) {
 
 func (u *refusals) response(r *mockbase.Response, at string) {
 	u.proxy(r.Proxy, at+"/proxy")
-	u.refuseIf(len(r.Webhooks) > 0, at+"/webhooks")
 }
 
 // proxy refuses recording.

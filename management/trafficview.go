@@ -80,6 +80,10 @@ type exchangeView struct {
 	Limits     []limitView         `json:"limits"`
 	NearMisses []mockbase.NearMiss `json:"nearMisses,omitempty"`
 	Hints      []string            `json:"hints,omitempty"`
+	// Messages and Webhooks have no part in summaries, as they hold bodies.
+	Messages        []messageView `json:"messages,omitempty"`
+	MessagesDropped int           `json:"messagesDropped,omitempty"`
+	Webhooks        []webhookView `json:"webhooks,omitempty"`
 }
 
 type requestView struct {
@@ -150,7 +154,13 @@ func exchangeDetail(x *mockbase.Exchange) exchangeView {
 		exchangeSummary: summarize(x),
 		Request:         requestView{summarizeRequest(&x.Request), headerPairs(x.Request.Header), showBody(x.Request.Body, x.Request.BodySize)},
 		Response:        responseView{summarizeResponse(&x.Response), headerPairs(x.Response.Header), showBody(x.Response.Body, x.Response.BodySize)},
-		Limits:          []limitView{}, NearMisses: x.NearMisses, Hints: x.Hints,
+		Limits:          []limitView{}, NearMisses: x.NearMisses, Hints: x.Hints, MessagesDropped: x.MessagesDropped,
+	}
+	for i := range x.Messages {
+		v.Messages = append(v.Messages, showMessage(&x.Messages[i]))
+	}
+	for i := range x.Webhooks {
+		v.Webhooks = append(v.Webhooks, showWebhook(&x.Webhooks[i]))
 	}
 	for _, l := range x.Limits {
 		v.Limits = append(v.Limits, limitView{

@@ -160,6 +160,8 @@ type Bans interface {
 type Exchanges interface {
 	// AppendExchanges stores a batch, oldest first.
 	AppendExchanges(ctx context.Context, batch []*mockbase.Exchange) error
+	// AmendExchanges replaces stored exchanges by those of the same id, project and time of arrival; what is not stored is passed over.
+	AmendExchanges(ctx context.Context, batch []*mockbase.Exchange) error
 	// RecentExchanges returns a project's latest exchanges, newest first.
 	RecentExchanges(ctx context.Context, projectID string, limit int) ([]*mockbase.Exchange, error)
 	// DeleteExchanges deletes all exchanges of a project.

@@ -27,6 +27,7 @@ var (
 	_ management.MockPlane = (*engine.Engine)(nil)
 	_ journal.Sink         = store.Store(nil)
 	_ engine.Recorder      = (*journal.Journal)(nil)
+	_ engine.Amender       = (*journal.Journal)(nil)
 	_ management.Guardian  = (*shield.Shield)(nil)
 	_ shield.Kept          = store.Store(nil)
 	_ management.Backups   = (*backup.Folder)(nil)

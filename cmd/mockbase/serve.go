@@ -266,8 +266,10 @@ func (s *server) drain(signals <-chan os.Signal) error {
 	defer cancel()
 	drained := make(chan error, 1)
 	go func() {
-		// Delays end at once; what they held back is answered now.
-		drained <- errors.Join(s.engine.Close(), s.http.shutdown(ctx))
+		// Delays end at once; what they held back is answered now, while webhooks under way end.
+		closed := make(chan error, 1)
+		go func() { closed <- s.engine.Close() }()
+		drained <- errors.Join(s.http.shutdown(ctx), <-closed)
 	}()
 	for {
 		select {

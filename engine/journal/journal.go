@@ -90,7 +90,9 @@ type Journal struct {
 
 	// rings is replaced as a whole, so that recording finds a project's ring without a lock.
 	rings atomic.Pointer[map[string]*ring]
-	mu    sync.Mutex
+	// amending lets one amendment end before the next begins, so that the last one is the one that is saved.
+	amending sync.Mutex
+	mu       sync.Mutex
 	// gone holds when a project was dropped, so that a request which was under way does not bring its ring back.
 	gone map[string]time.Time
 	// past sums the counters of rings that were cleared or dropped.
@@ -156,6 +158,31 @@ func (j *Journal) Record(x *mockbase.Exchange) {
 	if j.saver != nil && j.persist(x.ProjectID) && !j.saver.add(x, size) {
 		r.drop(1)
 	}
+}
+
+// Amend replaces a recorded exchange with a copy that change has changed, so that readers keep what they have. Change must
+// not touch what the copy shares with the exchange. The saved form is replaced, too. It returns
+// false when the exchange is no longer kept.
+func (j *Journal) Amend(projectID, id string, change func(x *mockbase.Exchange)) bool {
+	r := (*j.rings.Load())[projectID]
+	if r == nil {
+		return false
+	}
+	j.amending.Lock()
+	defer j.amending.Unlock()
+	old, ok := j.Exchange(projectID, id)
+	if !ok {
+		return false
+	}
+	amended := *old
+	change(&amended)
+	if !r.replace(old, &amended, j.fixed+variableSize(&amended)) {
+		return false
+	}
+	if j.saver != nil && j.persist(projectID) {
+		j.saver.amend(old, &amended)
+	}
+	return true
 }
 
 // open makes the ring of a project that records for the first time. It returns nil for an exchange that began before its

@@ -133,6 +133,25 @@ func (r *ring) newest(now time.Time) (*mockbase.Exchange, bool) {
 	return r.slots[(r.head+r.n-1)%len(r.slots)], true
 }
 
+// replace puts another form of an exchange in its place, unless it has left it. What grew may cost the oldest their place.
+func (r *ring) replace(old, amended *mockbase.Exchange, size int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := r.n - 1; i >= 0; i-- {
+		at := (r.head + i) % len(r.slots)
+		if r.slots[at] != old {
+			continue
+		}
+		r.bytes += size - r.facts[at].size
+		r.slots[at], r.facts[at].size = amended, size
+		for r.n > 1 && r.bytes > r.bounds.bytes {
+			r.evict()
+		}
+		return true
+	}
+	return false
+}
+
 // clear empties the ring, gives its memory back and begins to count anew.
 func (r *ring) clear() (int, counters) {
 	r.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +17,9 @@ import (
 type Sink interface {
 	// AppendExchanges saves a batch of exchanges of one project, all or none. It must not keep the slice.
 	AppendExchanges(ctx context.Context, batch []*mockbase.Exchange) error
+	// AmendExchanges replaces saved exchanges of one project by those of the same id and time. What is not saved any more is
+	// passed over.
+	AmendExchanges(ctx context.Context, batch []*mockbase.Exchange) error
 	// DeleteExchanges forgets all saved exchanges of a project.
 	DeleteExchanges(ctx context.Context, projectID string) error
 }
@@ -53,6 +57,8 @@ type saver struct {
 	mu      sync.Mutex
 	waiting []*mockbase.Exchange
 	bytes   int64
+	// amended are newer forms of exchanges that were taken from the queue before, by id; of many only the last counts.
+	amended map[string]*mockbase.Exchange
 	// erase holds the projects whose saved exchanges are to be deleted before anything else is saved of them.
 	erase    map[string]struct{}
 	overflow int
@@ -78,6 +84,7 @@ func startSaver(sink Sink, o Saving, maxBytes int64, log *slog.Logger, lost func
 		log:      log,
 		maxBytes: maxBytes,
 		lost:     lost,
+		amended:  map[string]*mockbase.Exchange{},
 		erase:    map[string]struct{}{},
 		wake:     make(chan struct{}, 1),
 		stop:     make(chan struct{}),
@@ -106,11 +113,28 @@ func (s *saver) add(x *mockbase.Exchange, size int64) bool {
 	return true
 }
 
+// amend queues a newer form of an exchange. Where there is no room the older form stays saved.
+func (s *saver) amend(old, amended *mockbase.Exchange) {
+	s.mu.Lock()
+	first := false
+	if at := slices.Index(s.waiting, old); at >= 0 {
+		s.waiting[at] = amended
+	} else if !s.closed && len(s.amended) < s.Queue {
+		first = len(s.amended) == 0
+		s.amended[amended.ID] = amended
+	}
+	s.mu.Unlock()
+	if first {
+		s.signal()
+	}
+}
+
 // forget takes a project's exchanges out of the queue and has its saved ones deleted.
 func (s *saver) forget(projectID string) {
 	s.mu.Lock()
 	// The bytes of what leaves stay counted until the next batch: too careful for a moment, and simple.
 	s.waiting = slices.DeleteFunc(s.waiting, func(x *mockbase.Exchange) bool { return x.ProjectID == projectID })
+	maps.DeleteFunc(s.amended, func(_ string, x *mockbase.Exchange) bool { return x.ProjectID == projectID })
 	s.erase[projectID] = struct{}{}
 	s.mu.Unlock()
 	s.signal()
@@ -166,7 +190,8 @@ type round struct {
 // cannot be saved takes no other with it.
 func (s *saver) save(ctx context.Context) {
 	s.mu.Lock()
-	waiting, erase, overflow := s.waiting, s.erase, s.overflow
+	waiting, amended, erase, overflow := s.waiting, s.amended, s.erase, s.overflow
+	s.amended = map[string]*mockbase.Exchange{}
 	s.waiting, s.bytes, s.erase, s.overflow = s.spare[:0], 0, map[string]struct{}{}, 0
 	s.mu.Unlock()
 
@@ -189,6 +214,7 @@ func (s *saver) save(ctx context.Context) {
 		}
 		s.append(ctx, batch, &did)
 	}
+	s.replace(ctx, amended, erase, &did)
 	s.keep(erase)
 	clear(waiting)
 	s.spare = waiting[:0]
@@ -219,6 +245,23 @@ func (s *saver) append(ctx context.Context, batch []*mockbase.Exchange, did *rou
 		return
 	}
 	did.saved += len(batch)
+}
+
+// replace saves newer forms of exchanges that are saved already. One that cannot be leaves the older form.
+func (s *saver) replace(ctx context.Context, amended map[string]*mockbase.Exchange, erase map[string]struct{}, did *round) {
+	byProject := map[string][]*mockbase.Exchange{}
+	for _, x := range amended {
+		if _, blocked := erase[x.ProjectID]; !blocked {
+			byProject[x.ProjectID] = append(byProject[x.ProjectID], x)
+		}
+	}
+	for projectID, batch := range byProject {
+		call, cancel := context.WithTimeout(ctx, s.Timeout)
+		if err := s.sink.AmendExchanges(call, batch); err != nil {
+			did.err = fmt.Errorf("amend exchanges of %s: %w", projectID, err)
+		}
+		cancel()
+	}
 }
 
 func (s *saver) lose(batch []*mockbase.Exchange, did *round) {

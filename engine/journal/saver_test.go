@@ -36,6 +36,14 @@ func (s *memorySink) AppendExchanges(ctx context.Context, batch []*mockbase.Exch
 	return s.call(ctx, text.String())
 }
 
+func (s *memorySink) AmendExchanges(ctx context.Context, batch []*mockbase.Exchange) error {
+	text := []string{"amend " + strings.TrimPrefix(batch[0].ProjectID, "prj_") + ":"}
+	for _, x := range batch {
+		text = append(text, strings.TrimPrefix(x.Request.Path, "/users/"), x.Error)
+	}
+	return s.call(ctx, strings.Join(text, " "))
+}
+
 func (s *memorySink) DeleteExchanges(ctx context.Context, projectID string) error {
 	return s.call(ctx, "delete "+strings.TrimPrefix(projectID, "prj_"))
 }

@@ -33,6 +33,9 @@ func variableSize(x *mockbase.Exchange) int64 {
 	for i := range x.Limits {
 		n += limitSize + len(x.Limits[i].Key)
 	}
+	for i := range x.Webhooks {
+		n += webhookSize(&x.Webhooks[i])
+	}
 	for i := range x.NearMisses {
 		n += nearMissSize(&x.NearMisses[i])
 	}
@@ -67,6 +70,20 @@ const (
 	missSize     = 72
 	missPartSize = 80
 )
+
+// What one webhook and one of its attempts take beside their texts.
+const (
+	hookSize    = 128
+	attemptSize = 112
+)
+
+func webhookSize(w *mockbase.RecordedWebhook) int {
+	n := hookSize + len(w.ID) + len(w.URL) + len(w.Error)
+	for i := range w.Attempts {
+		n += attemptSize + len(w.Attempts[i].Body) + len(w.Attempts[i].Error)
+	}
+	return n
+}
 
 func nearMissSize(m *mockbase.NearMiss) int {
 	n := missSize

@@ -114,6 +114,13 @@ func (t *Timeline) advance(d time.Duration, pointer string) error {
 	return nil
 }
 
+// Advanced is the sum of all advances so far. What begins to wait later than it should subtracts what came in between.
+func (t *Timeline) Advanced() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.advanced
+}
+
 // AfterFunc implements [Clock].
 func (t *Timeline) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	return t.wait(d, &waiter{run: f})

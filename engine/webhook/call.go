@@ -50,6 +50,10 @@ type Call struct {
 	Sign *Sign
 	// Received is the header of the request that led to the call.
 	Received http.Header
+	// Transport makes the call; nil is the queue's.
+	Transport http.RoundTripper
+	// Size is how many bytes wait with the call.
+	Size int64
 	// Make renders an attempt, from 1.
 	Make func(attempt int) (Request, error)
 	// Random draws from [0, 1).

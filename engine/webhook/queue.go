@@ -15,15 +15,16 @@ import (
 	"github.com/mockbase/mockbase/engine/outbound"
 )
 
-// The bounds of a queue (rules S4 and S9).
+// The bounds of a queue: MaxWaiting calls and MaxBytes that they are to send, of each project (rules S4 and S9).
 const (
 	MaxWaiting = 1000
+	MaxBytes   = 64 << 20
 	maxRunning = 64
 	maxResult  = 64 << 10
 )
 
 var (
-	// ErrFull is returned when as many calls of the project wait as may.
+	// ErrFull is returned when as many calls or bytes of the project wait as may.
 	ErrFull = errors.New("dropped: as many webhooks of the project wait as may")
 	// ErrClosed is returned when the server stops.
 	ErrClosed = errors.New("dropped: the server stops")
@@ -49,8 +50,14 @@ type Queue struct {
 	mu      sync.Mutex
 	closed  bool
 	waiting map[*Call]*entry
-	counts  map[string]int
+	loads   map[string]load
 	active  sync.WaitGroup
+}
+
+// load is what waits of a project.
+type load struct {
+	calls int
+	bytes int64
 }
 
 // entry is a call that waits, and how to keep it from being made.
@@ -63,7 +70,7 @@ type entry struct {
 func New(transport http.RoundTripper, report func(Attempt)) *Queue {
 	q := &Queue{
 		transport: transport, report: report, running: make(chan struct{}, maxRunning),
-		waiting: map[*Call]*entry{}, counts: map[string]int{},
+		waiting: map[*Call]*entry{}, loads: map[string]load{},
 	}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	return q
@@ -86,13 +93,14 @@ func (q *Queue) Add(c *Call) error {
 func (q *Queue) enter(c *Call) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	waits := q.loads[c.Project]
 	switch {
 	case q.closed:
 		return ErrClosed
-	case q.counts[c.Project] >= MaxWaiting:
+	case waits.calls >= MaxWaiting, waits.bytes+c.Size > MaxBytes:
 		return ErrFull
 	}
-	q.counts[c.Project]++
+	q.loads[c.Project] = load{waits.calls + 1, waits.bytes + c.Size}
 	q.waiting[c] = &entry{stop: func() bool { return false }}
 	q.active.Add(1)
 	return nil
@@ -122,8 +130,11 @@ func (q *Queue) drop(c *Call) bool {
 		return false
 	}
 	delete(q.waiting, c)
-	if q.counts[c.Project]--; q.counts[c.Project] == 0 {
-		delete(q.counts, c.Project)
+	waits := q.loads[c.Project]
+	if waits.calls == 1 {
+		delete(q.loads, c.Project)
+	} else {
+		q.loads[c.Project] = load{waits.calls - 1, waits.bytes - c.Size}
 	}
 	return true
 }
@@ -178,7 +189,11 @@ func (q *Queue) make(a *Attempt) string {
 		a.Err = err
 		return ""
 	}
-	answer, err := q.transport.RoundTrip(request)
+	transport := q.transport
+	if own := a.Call.Transport; own != nil {
+		transport = own
+	}
+	answer, err := transport.RoundTrip(request)
 	if err != nil {
 		a.Err = fmt.Errorf("call webhook: %w", err)
 		return ""

@@ -31,6 +31,46 @@ func (d *DB) AppendExchanges(ctx context.Context, batch []*mockbase.Exchange) er
 	})
 }
 
+// AmendExchanges replaces stored exchanges in one transaction. They are found by their time, which has an index.
+func (d *DB) AmendExchanges(ctx context.Context, batch []*mockbase.Exchange) error {
+	return d.traffic.change(ctx, "amend traffic", func(ctx context.Context, tx *sql.Tx) error {
+		for _, x := range batch {
+			seq, err := placeOf(ctx, tx, x)
+			if err != nil {
+				return err
+			}
+			record, err := encodeExchange(x)
+			if err != nil {
+				return fmt.Errorf("write exchange %s: %w", x.ID, err)
+			}
+			if _, err := tx.ExecContext(ctx, "UPDATE exchanges SET size = ?, exchange = ? WHERE seq = ?", len(record), record, seq); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// placeOf finds the row of an exchange; 0 is none.
+func placeOf(ctx context.Context, tx *sql.Tx, x *mockbase.Exchange) (int64, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT seq, exchange FROM exchanges INDEXED BY exchanges_by_time WHERE at = ? AND project_id = ?", nanos(x.At), x.ProjectID)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seq int64
+		var record sql.RawBytes
+		if err := rows.Scan(&seq, &record); err != nil {
+			return 0, err
+		}
+		if stored, err := decodeExchange(record); err == nil && stored.ID == x.ID {
+			return seq, nil
+		}
+	}
+	return 0, rows.Err()
+}
+
 // RecentExchanges reads a project's latest exchanges, newest first.
 func (d *DB) RecentExchanges(ctx context.Context, projectID string, limit int) ([]*mockbase.Exchange, error) {
 	rows, err := d.traffic.read.QueryContext(ctx, "SELECT exchange FROM exchanges WHERE project_id = ? ORDER BY seq DESC LIMIT ?", projectID, limit)

@@ -31,6 +31,9 @@ type exchangeRecord struct {
 	DelayPlanned  time.Duration       `json:"delayPlanned,omitempty"`
 	DelaySlept    time.Duration       `json:"delaySlept,omitempty"`
 	ClientAborted bool                `json:"clientAborted,omitempty"`
+	Messages      []messageRecord     `json:"messages,omitempty"`
+	Unheard       int                 `json:"messagesDropped,omitempty"`
+	Webhooks      []webhookRecord     `json:"webhooks,omitempty"`
 	Fault         string              `json:"fault,omitempty"`
 	NearMisses    []mockbase.NearMiss `json:"nearMisses,omitempty"`
 	Hints         []string            `json:"hints,omitempty"`
@@ -93,6 +96,34 @@ type limitRecord struct {
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 }
 
+type messageRecord struct {
+	At      time.Time `json:"at"`
+	Sent    bool      `json:"sent,omitempty"`
+	Kind    string    `json:"kind"`
+	Data    []byte    `json:"data,omitempty"`
+	Code    int       `json:"code,omitempty"`
+	Ignored bool      `json:"ignored,omitempty"`
+}
+
+type webhookRecord struct {
+	ID       string                `json:"id"`
+	Name     string                `json:"name,omitempty"`
+	State    mockbase.WebhookState `json:"state"`
+	Method   string                `json:"method,omitempty"`
+	URL      string                `json:"url,omitempty"`
+	Attempts []attemptRecord       `json:"attempts,omitempty"`
+	Error    string                `json:"error,omitempty"`
+}
+
+type attemptRecord struct {
+	Number   int           `json:"number"`
+	At       time.Time     `json:"at"`
+	Duration time.Duration `json:"duration,omitempty"`
+	Status   int           `json:"status,omitempty"`
+	Body     []byte        `json:"body,omitempty"`
+	Error    string        `json:"error,omitempty"`
+}
+
 type clientRecord struct {
 	IP        netip.Addr `json:"ip"`
 	UserAgent string     `json:"userAgent,omitempty"`
@@ -103,7 +134,7 @@ func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
 		ID: x.ID, ProjectID: x.ProjectID, At: x.At, SessionAt: x.SessionAt, Session: sessionRecord(x.Session), Seed: x.Seed, Call: x.Call,
 		Forced: x.Forced, AnsweredBy: x.AnsweredBy, Policy: x.Policy, Duration: x.Duration,
 		DelayPlanned: x.DelayPlanned, DelaySlept: x.DelaySlept, ClientAborted: x.ClientAborted, Fault: x.Fault, NearMisses: x.NearMisses,
-		Hints: x.Hints, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via, Revision: x.Revision,
+		Hints: x.Hints, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via, Revision: x.Revision, Unheard: x.MessagesDropped,
 		Request: requestRecord(x.Request), Response: responseRecord(x.Response), Mock: mockRecord(x.Mock), Client: clientRecord(x.Client),
 	}
 	for _, l := range x.Limits {
@@ -111,6 +142,12 @@ func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
 	}
 	for _, m := range x.Moments {
 		r.Moments = append(r.Moments, momentRecord(m))
+	}
+	for _, m := range x.Messages {
+		r.Messages = append(r.Messages, messageRecord(m))
+	}
+	for i := range x.Webhooks {
+		r.Webhooks = append(r.Webhooks, recordWebhook(&x.Webhooks[i]))
 	}
 	return json.Marshal(r)
 }
@@ -124,7 +161,7 @@ func decodeExchange(record []byte) (*mockbase.Exchange, error) {
 		ID: r.ID, ProjectID: r.ProjectID, At: r.At.UTC(), SessionAt: r.SessionAt.UTC(), Session: mockbase.SessionRef(r.Session),
 		Seed: r.Seed, Call: r.Call, Forced: r.Forced, AnsweredBy: r.AnsweredBy, Policy: r.Policy, Duration: r.Duration,
 		DelayPlanned: r.DelayPlanned, DelaySlept: r.DelaySlept, ClientAborted: r.ClientAborted, Fault: r.Fault, NearMisses: r.NearMisses,
-		Hints: r.Hints, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted, Via: r.Via, Revision: r.Revision,
+		Hints: r.Hints, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted, Via: r.Via, Revision: r.Revision, MessagesDropped: r.Unheard,
 		Request: mockbase.RecordedRequest(r.Request), Response: mockbase.RecordedResponse(r.Response), Mock: mockbase.MockRef(r.Mock),
 		Client: mockbase.Client(r.Client),
 	}
@@ -134,5 +171,29 @@ func decodeExchange(record []byte) (*mockbase.Exchange, error) {
 	for _, m := range r.Moments {
 		x.Moments = append(x.Moments, mockbase.Moment(m))
 	}
+	for _, m := range r.Messages {
+		m.At = m.At.UTC()
+		x.Messages = append(x.Messages, mockbase.RecordedMessage(m))
+	}
+	for i := range r.Webhooks {
+		x.Webhooks = append(x.Webhooks, r.Webhooks[i].webhook())
+	}
 	return x, nil
+}
+
+func recordWebhook(w *mockbase.RecordedWebhook) webhookRecord {
+	r := webhookRecord{ID: w.ID, Name: w.Name, State: w.State, Method: w.Method, URL: w.URL, Error: w.Error}
+	for _, a := range w.Attempts {
+		r.Attempts = append(r.Attempts, attemptRecord(a))
+	}
+	return r
+}
+
+func (r *webhookRecord) webhook() mockbase.RecordedWebhook {
+	w := mockbase.RecordedWebhook{ID: r.ID, Name: r.Name, State: r.State, Method: r.Method, URL: r.URL, Error: r.Error}
+	for _, a := range r.Attempts {
+		a.At = a.At.UTC()
+		w.Attempts = append(w.Attempts, mockbase.RecordedAttempt(a))
+	}
+	return w
 }

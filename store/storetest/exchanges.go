@@ -33,6 +33,7 @@ func exchangePromises() []promise {
 			ok(t, "append", s.AppendExchanges(t.Context(), nil))
 			wantExchanges(t, s, "shop")
 		}},
+		{"M-63: an exchange is replaced by its newer form and keeps its place", amendsExchanges},
 		{"deleting a project's exchanges leaves those of others", func(t *testing.T, s store.Store) {
 			t.Helper()
 			append3(t, s, "shop", "zoo")
@@ -73,6 +74,19 @@ func exchangePromises() []promise {
 }
 
 // exchange is an exchange with every member set.
+func amendsExchanges(t *testing.T, s store.Store) {
+	t.Helper()
+	append3(t, s, "shop")
+	amended, gone := exchange("shop", 2), exchange("shop", 9)
+	amended.Webhooks[0].State, amended.Webhooks[0].Attempts = mockbase.WebhookFailed, append(amended.Webhooks[0].Attempts, mockbase.RecordedAttempt{
+		Number: 2, At: noon(), Error: "refused",
+	})
+	ok(t, "amend", s.AmendExchanges(t.Context(), []*mockbase.Exchange{amended, gone}))
+	recent, err := s.RecentExchanges(t.Context(), "prj_shop", 9)
+	ok(t, "read", err)
+	same(t, "exchanges", recent, []*mockbase.Exchange{exchange("shop", 3), amended, exchange("shop", 1)})
+}
+
 func exchange(slug string, n int) *mockbase.Exchange {
 	return &mockbase.Exchange{
 		ID: fmt.Sprintf("xch_%s_%d", slug, n), ProjectID: "prj_" + slug, At: noon().Add(time.Duration(n) * time.Minute),
@@ -93,6 +107,14 @@ func exchange(slug string, n int) *mockbase.Exchange {
 		NearMisses: []mockbase.NearMiss{{
 			Mock: "a", Distance: 0.25, Passed: []string{"method"},
 			Failed: []mockbase.MissedPart{{Part: "path", Name: "id", Operator: "equals", Expected: "/b", Actual: "/a"}},
+		}},
+		Messages: []mockbase.RecordedMessage{
+			{At: noon(), Sent: true, Kind: "text", Data: []byte("hi")}, {At: noon(), Kind: "close", Code: 1000, Ignored: true},
+		},
+		MessagesDropped: 4,
+		Webhooks: []mockbase.RecordedWebhook{{
+			ID: "msg_1", Name: "paid", State: mockbase.WebhookDelivered, Method: http.MethodPost, URL: "http://a.test/", Error: "late",
+			Attempts: []mockbase.RecordedAttempt{{Number: 1, At: noon(), Duration: time.Second, Status: 200, Body: []byte("ok"), Error: "cut"}},
 		}},
 		Hints: []string{"did you mean /b"}, Error: "broken pipe", Redacted: true, Via: mockbase.ViaManagement, Revision: 4,
 		Moments: []mockbase.Moment{{Mock: "mck_1", State: "paid", Call: 3, Spent: true}, {Mock: "mck_2", Answered: true}},

@@ -1,0 +1,78 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// recorder is a journal that keeps everything.
+type recorder struct {
+	mu        sync.Mutex
+	exchanges []*mockbase.Exchange
+}
+
+func (r *recorder) Record(x *mockbase.Exchange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.exchanges = append(r.exchanges, x)
+}
+
+// Amend is that of a journal.
+func (r *recorder) Amend(_, id string, change func(x *mockbase.Exchange)) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := slices.IndexFunc(r.exchanges, func(x *mockbase.Exchange) bool { return x.ID == id })
+	if at < 0 {
+		return false
+	}
+	amended := *r.exchanges[at]
+	change(&amended)
+	r.exchanges[at] = &amended
+	return true
+}
+
+func (r *recorder) all() []*mockbase.Exchange {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.exchanges)
+}
+
+// last waits until n exchanges are recorded and returns the newest. The client may have its answer a moment before.
+func (r *recorder) last(t *testing.T, n int) *mockbase.Exchange {
+	t.Helper()
+	for range 5_000 {
+		if all := r.all(); len(all) >= n {
+			return all[len(all)-1]
+		}
+		select {
+		case <-t.Context().Done():
+		case <-time.After(time.Millisecond):
+		}
+	}
+	t.Fatalf("%d exchanges were recorded, want %d", len(r.all()), n)
+	return nil
+}
+
+// later waits until the last exchange holds what it must.
+func (x *exchangeCase) later(t *testing.T, data string) {
+	t.Helper()
+	var want, got any
+	if err := json.Unmarshal([]byte(data), &want); err != nil {
+		t.Fatal(err)
+	}
+	var last []byte
+	await(t, "the exchange holds "+data, func() bool {
+		var err error
+		var exchange any = x.recorded.last(t, x.sent)
+		if last, err = json.Marshal(exchange); err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		return json.Unmarshal(last, &got) == nil && lacking(want, got, "#") == ""
+	})
+}
