@@ -87,6 +87,8 @@ func (s *shelf) AppendExchanges(_ context.Context, batch []*mockbase.Exchange) e
 	return nil
 }
 
+func (*shelf) AmendExchanges(context.Context, []*mockbase.Exchange) error { return nil }
+
 func (s *shelf) DeleteExchanges(context.Context, string) error {
 	s.told = "erased"
 	return nil
