@@ -60,7 +60,7 @@ func (v *vault) OpenBackup(_ context.Context, id string) (mockbase.Backup, io.Re
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if id == "latest" { // for walks over all routes
-		return mockbase.Backup{ID: "bkp_latest", SizeBytes: int64(len(backedUp))}, io.NopCloser(strings.NewReader(backedUp)), nil
+		return mockbase.Backup{ID: "bkp_latest", SHA256: strings.Repeat("0", 64), SizeBytes: int64(len(backedUp))}, io.NopCloser(strings.NewReader(backedUp)), nil
 	}
 	for _, b := range v.all {
 		if b.ID == id {
