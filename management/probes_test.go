@@ -138,7 +138,7 @@ func TestM246_every_code_has_a_page(t *testing.T) {
 	for _, p := range mockbase.Problems() {
 		page := w.send(call{method: http.MethodGet, path: "/docs/problems/" + string(p.Code)}).want(http.StatusOK)
 		text := string(page.body)
-		if !strings.Contains(text, "<code>"+string(p.Code)+"</code>") || !strings.Contains(string(index.body), `href="/docs/problems/`+string(p.Code)+`"`) {
+		if !strings.Contains(text, "<code>"+string(p.Code)+"</code>") || !strings.Contains(string(index.body), `href="problems/`+string(p.Code)+`"`) {
 			t.Errorf("page of %s: %s", p.Code, text)
 		}
 		if elsewhere.MatchString(text) {

@@ -102,6 +102,9 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 		s.logFailure(r, status, err)
 	}
 	p := newProblem(r, status, known)
+	if strings.HasPrefix(p.Type, "/") {
+		p.Type = s.BasePath + p.Type
+	}
 	h := w.Header()
 	if extra, ok := errors.AsType[*failure](err); ok {
 		p.Plan, p.Checks = extra.plan, extra.checks

@@ -131,6 +131,8 @@ type Options struct {
 	// PublicURL is where people reach this server, MocksURL where they reach the mocks: scheme, host, port and no slash
 	// at the end. Empty means as the request came.
 	PublicURL, MocksURL string
+	// BasePath is the path that a proxy has in front of all of ours, without a slash at the end; requests come without it.
+	BasePath string
 	// InsecureCookies allows a refresh cookie over plain HTTP beyond loopback (rule M-35).
 	InsecureCookies bool
 	// MockSchema is the JSON Schema at /schemas/mock/v1.json.
@@ -278,7 +280,7 @@ func (s *Server) mocksURL(r *http.Request, slug string) string {
 		}
 		base = scheme + r.Host
 	}
-	return strings.TrimSuffix(base, "/") + "/m/" + slug
+	return strings.TrimSuffix(base, "/") + s.BasePath + "/m/" + slug
 }
 
 // nothing is the traffic of a server that records none.

@@ -30,6 +30,8 @@ type Options struct {
 	// PublicURL is where clients reach the management API, MocksURL where they reach the mocks: scheme, host and port
 	// without a slash at the end. Empty means as the request came.
 	PublicURL, MocksURL string
+	// BasePath is put behind both: the path that a proxy has in front of all of ours.
+	BasePath string
 	// Facts is asked at each view for what changes while the server runs.
 	Facts func() Facts
 }
@@ -89,8 +91,8 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := view{Options: p.options, Facts: p.options.Facts(), Style: template.CSS(styleSource)} //nolint:gosec // the style is ours
-	v.PublicURL = orOrigin(v.PublicURL, r)
-	v.MocksURL = orOrigin(v.MocksURL, r)
+	v.PublicURL = orOrigin(v.PublicURL, r) + v.BasePath
+	v.MocksURL = orOrigin(v.MocksURL, r) + v.BasePath
 	var page bytes.Buffer
 	if err := p.page.Execute(&page, v); err != nil {
 		http.Error(w, "the page cannot be shown", http.StatusInternalServerError)

@@ -57,7 +57,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	o := management.Options{
 		Catalog: s.catalog, Accounts: s.store, Traffic: s.journal, Mocks: s.engine, State: s.engine, Keys: s.keys, Warnings: s.engine.Warnings,
 		ClientAddress: s.shield.Client, Readiness: s.ready,
-		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(),
+		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), BasePath: string(s.settings.BasePath),
 		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),
 		Metrics: metrics, PublicMetrics: s.settings.Metrics == "public",
 		Build: management.BuildInfo{Version: version, Commit: commit, BuiltAt: builtAt},
@@ -77,7 +77,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	o.Shield, o.LoginShield, o.LoginBan = s.shield.Management(), s.shield.Login(), s.shield.LoginBan()
 	if !s.settings.NoUI {
 		page, err := web.New(web.Options{
-			InstanceName: s.settings.InstanceName, Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), Facts: s.pageFacts,
+			InstanceName: s.settings.InstanceName, Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), BasePath: string(s.settings.BasePath), Facts: s.pageFacts,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("make page: %w", err)
@@ -98,7 +98,7 @@ func (s *server) mocksURL() string {
 	case s.settings.PublicURL != "" && s.settings.AdminAddr == "":
 		return string(s.settings.PublicURL)
 	case s.settings.AdminAddr != "":
-		return reachable(s.scheme(), s.listen[0].Addr(), net.InterfaceAddrs)[0]
+		return reachable(s.scheme(), s.listen[0].Addr(), net.InterfaceAddrs)[0] // the base path is added to it
 	default:
 		return ""
 	}

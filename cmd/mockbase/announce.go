@@ -12,9 +12,18 @@ import (
 // baseURL is where this server is reached: the public URL where one is set, else the listener's address.
 func (s *server) baseURL(l net.Listener) string {
 	if s.settings.PublicURL != "" && l == s.administration() {
-		return string(s.settings.PublicURL)
+		return string(s.settings.PublicURL) + string(s.settings.BasePath)
 	}
-	return reachable(s.scheme(), l.Addr(), net.InterfaceAddrs)[0]
+	return s.reachable(l)[0]
+}
+
+// reachable lists the addresses that a listener is reached at, with the base path.
+func (s *server) reachable(l net.Listener) []string {
+	urls := reachable(s.scheme(), l.Addr(), net.InterfaceAddrs)
+	for i := range urls {
+		urls[i] += string(s.settings.BasePath)
+	}
+	return urls
 }
 
 // announce says that the server is ready, once: everything answers by now (rules C-26 and AA42).
@@ -40,9 +49,9 @@ func (s *server) summary() *summary {
 		sum.folders = s.files.options.Paths
 	}
 	if s.settings.PublicURL != "" && s.settings.AdminAddr == "" {
-		sum.mocks = []string{string(s.settings.PublicURL)}
+		sum.mocks = []string{string(s.settings.PublicURL) + string(s.settings.BasePath)}
 	}
-	for _, url := range reachable(s.scheme(), s.listen[0].Addr(), net.InterfaceAddrs) {
+	for _, url := range s.reachable(s.listen[0]) {
 		if len(sum.mocks) == 0 || sum.mocks[0] != url {
 			sum.mocks = append(sum.mocks, url)
 		}

@@ -35,13 +35,13 @@ func (s *server) serveHTTP() error {
 	}
 	s.http = &httpServers{failed: make(chan error, len(s.listen))}
 	s.ends = append(s.ends, s.http.close)
-	whole := &plane{mocks: s.engine, management: administration}
+	base := string(s.settings.BasePath)
 	if len(s.listen) == 1 {
-		s.serve(s.listen[0], whole)
+		s.serve(s.listen[0], behindBase(base, &plane{mocks: s.engine, management: administration}))
 		return nil
 	}
-	s.serve(s.listen[0], &plane{mocks: s.engine, management: &mocksOnly{management: administration}})
-	s.serve(s.listen[1], administration)
+	s.serve(s.listen[0], behindBase(base, &plane{mocks: s.engine, management: &mocksOnly{management: administration}}))
+	s.serve(s.listen[1], administrationBehind(base, administration))
 	return nil
 }
 

@@ -23,7 +23,7 @@ func maintained(t *testing.T, dir string, args ...string) (*instance, *client) {
 	t.Helper()
 	server := start(t, append([]string{"--data-dir=" + dir, "--management-limit=disabled", "--login-limit=disabled"}, args...)...)
 	_, after, _ := strings.Cut(server.said.String(), "  api      ")
-	base, _, _ := strings.Cut(after, "/api/v1")
+	base, _, _ := strings.Cut(after, "/api/v1\n")
 	api := newClient(t, base)
 	if code, err := os.ReadFile(filepath.Join(dir, setupCodeName)); err == nil {
 		api.setUp(t, strings.TrimSpace(string(code)))

@@ -18,15 +18,24 @@ var _ http.Handler = (*plane)(nil)
 
 // ServeHTTP gives the mocks everything below /m/, and OPTIONS * (rule L7).
 func (p *plane) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	target := r.RequestURI
-	if target == "" || target[0] != '/' {
-		target = originForm(target)
-	}
-	if strings.HasPrefix(target, "/m/") || target == "*" && r.Method == http.MethodOptions {
+	if isMocks(r, targetOf(r), "") {
 		p.mocks.ServeHTTP(w, r)
 		return
 	}
 	p.management.ServeHTTP(w, r)
+}
+
+// isMocks tells whether a target is the mocks' behind a base path.
+func isMocks(r *http.Request, target, base string) bool {
+	return strings.HasPrefix(target, base+"/m/") || target == "*" && r.Method == http.MethodOptions
+}
+
+// targetOf is the raw path and query of a request.
+func targetOf(r *http.Request) string {
+	if target := r.RequestURI; target != "" && target[0] == '/' {
+		return target
+	}
+	return originForm(r.RequestURI)
 }
 
 // originForm returns the path and query of a target in absolute form, and any other target as it is.

@@ -207,6 +207,7 @@ func (s *server) openMocks() error {
 		ClientAddress: s.shield.Client, Clock: s.clock, Logger: s.log.Logger,
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
 		Upstreams:    s.upstreams(),
+		BasePath:     string(s.settings.BasePath) + engine.DefaultBasePath,
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
 	}
 	if s.settings.JournalCount > 0 {

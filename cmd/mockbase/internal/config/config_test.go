@@ -133,7 +133,7 @@ func TestC3_a_secret_comes_from_its_file_without_the_last_newline(t *testing.T) 
 
 func TestC5_what_is_unknown_is_named_with_the_nearest_name(t *testing.T) {
 	got := read(t, "log-level: info\nmaxBdy: 1MiB\n\naddress: \":1\"\ntlsSelfSigned: /srv\nlogLevel: inof\nengineLimit: [1/s, {a: b}]\n",
-		[]string{"MOCKBASE_ADRR=:1", "MOCKBASE_BASE_PATH=/mocks", "MOCKBASE_CONFIG=x", "MOCKBASE_QWERTYUIOP=1", "HOME=/", "MOCKBASE_REDIS_BUDGET=quick"})
+		[]string{"MOCKBASE_ADRR=:1", "MOCKBASE_PROJECT_HOST=/mocks", "MOCKBASE_CONFIG=x", "MOCKBASE_QWERTYUIOP=1", "HOME=/", "MOCKBASE_REDIS_BUDGET=quick"})
 	want := []string{
 		`mockbase.yaml:1:1: unknown key "log-level", did you mean "logLevel"? [unknown_key]`,
 		`mockbase.yaml:2:1: unknown key "maxBdy", did you mean "maxBody"? [unknown_key]`,
@@ -148,7 +148,7 @@ func TestC5_what_is_unknown_is_named_with_the_nearest_name(t *testing.T) {
 	}
 	wantWarnings := []string{
 		"unknown variable MOCKBASE_ADRR, did you mean MOCKBASE_ADDR?",
-		"variable MOCKBASE_BASE_PATH has no effect yet: this version does not act on it",
+		"variable MOCKBASE_PROJECT_HOST has no effect yet: this version does not act on it",
 		"unknown variable MOCKBASE_QWERTYUIOP",
 	}
 	if diff := cmp.Diff(wantWarnings, got.warnings); diff != "" {

@@ -34,6 +34,7 @@ type Listen struct {
 	Addr                 Address     `name:"addr" default:"127.0.0.1:8080" group:"listen" placeholder:"HOST:PORT" help:"Address to listen on; port 0 lets the system choose."`
 	AdminAddr            Address     `name:"admin-addr" group:"listen" placeholder:"HOST:PORT" help:"Second address, which alone serves the management API and the pages; --addr keeps mocks and probes."`
 	PublicURL            BaseURL     `name:"public-url" group:"listen" placeholder:"URL" help:"Where clients reach this server, when a proxy stands in front; else derived from each request."`
+	BasePath             BasePath    `name:"base-path" group:"listen" placeholder:"PATH" help:"Path that everything is served below, when a proxy passes on a part of its own; the probes stay at the root as well."`
 	TLSCert              string      `name:"tls-cert" group:"listen" placeholder:"FILE" help:"Certificate chain in PEM; makes every listener HTTPS."`
 	TLSKey               string      `name:"tls-key" group:"listen" placeholder:"FILE" help:"Private key of --tls-cert in PEM."`
 	AllowedHosts         []string    `name:"allowed-hosts" group:"listen" placeholder:"HOST" help:"Host names the management API answers to; on a loopback address always only these and loopback names."`

@@ -92,7 +92,7 @@ func keyName(name string) string {
 // flag and as a key, so that nobody relies on what does not happen.
 func NotServed(name string) bool {
 	switch name {
-	case "listen-project", "project-host", "base-path", "tls-self-signed",
+	case "listen-project", "project-host", "tls-self-signed",
 		"server", "url", "mock-url", "token", "token-file", "context", "timeout":
 		return true
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,20 @@ func (b *BaseURL) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q holds more than a scheme, a host and a port", text)
 	}
 	*b = BaseURL(u.Scheme + "://" + u.Host)
+	return nil
+}
+
+// BasePath is a path in front of all others, without a slash at the end; "" is none.
+type BasePath string
+
+// UnmarshalText takes /mockbase or /tools/mockbase; a slash alone is no path.
+func (b *BasePath) UnmarshalText(text []byte) error {
+	path := strings.TrimSuffix(string(text), "/")
+	const known = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
+	if path != "" && (path[0] != '/' || strings.Trim(path, known) != "" || slices.Contains(strings.Split(path[1:], "/"), "") || strings.Contains(path, "/.")) {
+		return fmt.Errorf("%q is no base path: write it like /mockbase", text)
+	}
+	*b = BasePath(path)
 	return nil
 }
 
