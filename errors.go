@@ -68,6 +68,7 @@ const (
 	CodeUpgradeRequired      Code = "upgrade-required"
 	CodeAnswerFailed         Code = "answer-failed"
 	CodeTooManySessions      Code = "too-many-sessions"
+	CodeTooManyStreams       Code = "too-many-streams"
 	CodeBadPreference        Code = "bad-preference"
 	CodeCodeNotDefined       Code = "code-not-defined"
 	CodeExampleNotDefined    Code = "example-not-defined"

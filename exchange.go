@@ -238,3 +238,12 @@ type TrafficPage struct {
 	// More tells that older exchanges follow; the next page is asked for with Before set to the last item's id.
 	More bool
 }
+
+// TrafficNews is what was recorded since somebody looked last, oldest first.
+type TrafficNews struct {
+	Items []*Exchange
+	// Place is where the next look begins.
+	Place int64
+	// Lost counts exchanges that made room for others before they were looked at.
+	Lost int64
+}

@@ -36,6 +36,11 @@ func stateProblems() []ProblemPage {
 			"Delete what is not needed, or have the operator raise the quota that the answer names.",
 		},
 		{
+			CodeTooManyStreams, http.StatusTooManyRequests, "Too many streams are open",
+			"Each caller may have 20 streams of events open, and the server 500 in all.",
+			"Close streams that nobody reads, such as those of forgotten pages.",
+		},
+		{
 			CodeIdempotencyRunning, http.StatusConflict, "The first call is still running",
 			"A call with the same Idempotency-Key came before and has not been answered yet.",
 			"Wait for Retry-After and repeat the call: it then gets the first one's answer.",

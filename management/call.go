@@ -20,6 +20,8 @@ type call struct {
 	offer string
 	// caller is who sent a valid credential, nil for nobody.
 	caller *caller
+	// credential is the token that the caller sent, so that a stream can see that it still counts.
+	credential string
 	// project is the snapshot that the path names and the caller sees, nil when there is none and the route copes with it.
 	project *mockbase.Snapshot
 	// role is what the caller may do in project.

@@ -45,6 +45,9 @@ type reply struct {
 	cookie []*http.Cookie
 }
 
+// streamed is how long a stream is read.
+const streamed = 100 * time.Millisecond
+
 // send sends a request over a socket, and holds the answer against the API document (rule M-22).
 func (w *world) send(c call) *reply {
 	w.t.Helper()
@@ -63,8 +66,12 @@ func (w *world) sendIn(t *testing.T, c call) *reply {
 		t.Fatalf("%s %s: %v", c.method, c.path, err)
 	}
 	defer got.Body.Close()
+	if got.Header.Get("Content-Type") == "text/event-stream" {
+		// It would not end by itself.
+		time.AfterFunc(streamed, func() { got.Body.Close() })
+	}
 	body, err := io.ReadAll(got.Body)
-	if err != nil {
+	if err != nil && got.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%s %s: %v", c.method, c.path, err)
 	}
 	answer := &reply{t: t, status: got.StatusCode, header: got.Header, body: body, cookie: got.Cookies()}
@@ -138,6 +145,7 @@ var apiDocument = sync.OnceValues(func() (*openapi3.T, error) {
 		return nil, err
 	}
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/schema+json", openapi3filter.JSONBodyDecoder)
 	return openapi3.NewLoader().LoadFromData(text)
 })

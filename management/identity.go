@@ -15,6 +15,9 @@ func (s *Server) identify(c *call) error {
 		return nil
 	}
 	if len(sent) == 0 {
+		if taken, err := s.takeTicket(c); taken {
+			return err
+		}
 		return &mockbase.Error{
 			Code: mockbase.CodeUnauthenticated, Message: "this address needs a credential", Hint: "send Authorization: Bearer with an access token",
 		}
@@ -30,7 +33,7 @@ func (s *Server) identify(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.caller = found
+	c.caller, c.credential = found, token
 	return nil
 }
 

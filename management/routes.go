@@ -53,6 +53,8 @@ type route struct {
 	creates bool
 	// absent tells that the handler copes with an object, or a whole project, that does not exist.
 	absent bool
+	// tickets tells that a ticket in the query is a credential (rule M-71).
+	tickets bool
 	// asks tells that the route asks the plane of the mocks.
 	asks bool
 	// body is the largest request body in bytes, patience how long the handler may take; 0 is the default.
@@ -76,6 +78,7 @@ const (
 	typeHTML   = "text/html"
 	typeSchema = "application/schema+json"
 	typeText   = "text/plain"
+	typeEvents = "text/event-stream"
 )
 
 // metricsPath is where metrics are read, by whom the options say.
@@ -166,6 +169,8 @@ func explanationRoutes(project string) []route {
 		{id: "M-151", method: http.MethodPost, path: project + "/try", access: accessViewer, operation: "try", handle: (*Server).try, asks: true, body: maxMockBody},
 		{id: "M-152", method: http.MethodPost, path: project + "/send", access: accessEditor, operation: "send", handle: (*Server).send, asks: true, body: maxMockBody, patience: maxSeriesTime + 5*time.Second},
 		{id: "M-177", method: http.MethodGet, path: one + "/explain", access: accessViewer, operation: "explainExchange", handle: (*Server).explainExchange, asks: true},
+		{id: "M-182", method: http.MethodGet, path: project + "/events", access: accessViewer, operation: "streamEvents", handle: (*Server).streamEvents, tickets: true, offers: []string{typeEvents}, patience: streamPatience, query: append(trafficFilters(), "types", "batch", "after", "ticket")},
+		{id: "M-183", method: http.MethodPost, path: project + "/events/tickets", access: accessViewer, operation: "issueTicket", handle: (*Server).issueTicket},
 		{id: "M-178", method: http.MethodPost, path: one + "/draft", access: accessEditor, operation: "draftMock", handle: (*Server).draftMock},
 	}
 }

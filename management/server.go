@@ -63,6 +63,10 @@ type Traffic interface {
 	// Clear forgets a project's exchanges and returns their number, ClearSelected those that f selects.
 	Clear(projectID string) int
 	ClearSelected(projectID string, f mockbase.TrafficFilter) int
+	// Position is the place of an exchange for News, that of now for an empty id; it reports false for one that is not kept.
+	Position(projectID, id string) (int64, bool)
+	// News returns what came after a place, oldest first and at most most, and counts what was lost meanwhile.
+	News(projectID string, after int64, f mockbase.TrafficFilter, most int) mockbase.TrafficNews
 }
 
 // BuildInfo names the binary.
@@ -159,6 +163,8 @@ type Server struct {
 	documents documents
 	replays   *replays
 	slowdown  *slowdown
+	tickets   *tickets
+	streams   *streams
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -177,6 +183,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.fallbacks()
 	s.replays = newReplays(s.clock)
+	s.tickets, s.streams = newTickets(s.clock), newStreams()
 	s.slowdown = newSlowdown(s.clock, o.Sleep)
 	if err := s.places(); err != nil {
 		return nil, fmt.Errorf("make management server: %w", err)
@@ -301,3 +308,11 @@ func (nothing) Clear(string) int { return 0 }
 
 // ClearSelected forgets nothing.
 func (nothing) ClearSelected(string, mockbase.TrafficFilter) int { return 0 }
+
+// Position is the only one there is.
+func (nothing) Position(_, id string) (int64, bool) { return 0, id == "" }
+
+// News are none.
+func (nothing) News(string, int64, mockbase.TrafficFilter, int) mockbase.TrafficNews {
+	return mockbase.TrafficNews{}
+}

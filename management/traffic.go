@@ -3,6 +3,7 @@ package management
 import (
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -151,18 +152,21 @@ func (s *Server) getExchange(c *call) error {
 	return c.json(http.StatusOK, exchangeDetail(x))
 }
 
-// clearTraffic forgets a project's exchanges and says how many they were (M-179).
+// clearTraffic forgets a project's exchanges, or those that a filter selects, and says how many they were (M-179).
 func (s *Server) clearTraffic(c *call) error {
 	p := c.params()
-	for _, name := range trafficFilters() {
-		if p.text(name) != "" {
-			p.fault(name, mockbase.FieldNotServed, "clearing a part of the traffic is not served yet: leave %s out to clear all", name)
-		}
-	}
+	filter := trafficFilter(p)
 	if err := p.err(); err != nil {
 		return err
 	}
+	id := c.project.Project.ID
+	var deleted int
+	if slices.ContainsFunc(trafficFilters(), func(name string) bool { return p.text(name) != "" }) {
+		deleted = s.Traffic.ClearSelected(id, filter)
+	} else {
+		deleted = s.Traffic.Clear(id)
+	}
 	return c.json(http.StatusOK, struct {
 		Deleted int `json:"deleted"`
-	}{s.Traffic.Clear(c.project.Project.ID)})
+	}{deleted})
 }

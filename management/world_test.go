@@ -36,6 +36,7 @@ type world struct {
 	hasher  *auth.Hasher
 	log     *logged
 	server  *httptest.Server
+	made    *management.Server
 	users   map[string]*mockbase.User
 	// shop belongs to owner, other to stranger.
 	shop, other *mockbase.Project
@@ -125,7 +126,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.server = httptest.NewServer(made)
+	w.made, w.server = made, httptest.NewServer(made)
 	t.Cleanup(w.stop)
 	return w
 }
@@ -133,6 +134,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 // stop ends the server and its store. It may be called again.
 func (w *world) stop() {
 	w.t.Helper()
+	w.made.EndStreams()
 	w.server.Close()
 	if err := w.engine.Close(); err != nil {
 		w.t.Error(err)

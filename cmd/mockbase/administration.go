@@ -89,6 +89,7 @@ func (s *server) newManagement() (http.Handler, error) {
 		return nil, fmt.Errorf("make management: %w", err)
 	}
 	s.shield.ManagementEndpoint = made.Endpoint
+	s.endStreams = made.EndStreams
 	return made, nil
 }
 

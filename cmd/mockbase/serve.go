@@ -55,6 +55,8 @@ type server struct {
 	stored   *storedSettings
 	began    time.Time
 	state    *readiness
+	// endStreams ends the streams of events.
+	endStreams func()
 	// fresh tells that nobody had an account when the store was opened.
 	fresh bool
 	http  *httpServers
@@ -267,6 +269,9 @@ func (s *server) drain(signals <-chan os.Signal) error {
 	defer cancel()
 	drained := make(chan error, 1)
 	go func() {
+		if s.endStreams != nil {
+			s.endStreams()
+		}
 		// Delays end at once; what they held back is answered now, while webhooks under way end.
 		closed := make(chan error, 1)
 		go func() { closed <- s.engine.Close() }()

@@ -29,6 +29,8 @@ func (j *Journal) ClearSelected(projectID string, f mockbase.TrafficFilter) int 
 type held struct {
 	exchange *mockbase.Exchange
 	size     int64
+	// place is its place in the order of recording, which it keeps.
+	place int64
 }
 
 // remove takes out what is selected, and returns its number and what stays, oldest first.
@@ -42,15 +44,18 @@ func (r *ring) remove(selects func(*mockbase.Exchange) bool) (n int, kept []held
 			n++
 			continue
 		}
-		kept = append(kept, held{r.slots[at], r.facts[at].size})
+		kept = append(kept, held{r.slots[at], r.facts[at].size, r.facts[at].place})
 	}
 	if n == 0 {
 		return 0, nil
 	}
 	r.slots, r.facts, r.head, r.n, r.bytes = nil, nil, 0, 0, 0
+	newest := r.placed
 	for _, h := range kept {
+		r.placed = h.place - 1
 		r.push(h.exchange, h.size)
 	}
+	r.placed = newest
 	return n, kept
 }
 

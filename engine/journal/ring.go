@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"sort"
 	"sync"
 	"time"
 
@@ -25,9 +26,10 @@ func (c *counters) add(other counters) {
 	c.evicted += other.evicted
 }
 
-// fact is what the bounds need to know of an exchange: what it takes, and when it was, in Unix nanoseconds.
+// fact is what the bounds need to know of an exchange: what it takes, when it was, in Unix nanoseconds, and its place in
+// the order of all that came.
 type fact struct {
-	size, at int64
+	size, at, place int64
 }
 
 // ring is the recent exchanges of one project, oldest first from head. Slots grow by doubling up to the bound of count
@@ -42,6 +44,8 @@ type ring struct {
 	head, n int
 	bytes   int64
 	counted counters
+	// placed is the place of the newest exchange, left that of the newest which the bounds have pushed out.
+	placed, left int64
 }
 
 // append keeps x as the newest exchange. Its own time stands for now, so that recording reads no clock.
@@ -68,7 +72,8 @@ func (r *ring) push(x *mockbase.Exchange, size int64) {
 	if tail >= len(r.slots) {
 		tail -= len(r.slots)
 	}
-	r.slots[tail], r.facts[tail] = x, fact{size: size, at: x.At.UnixNano()}
+	r.placed++
+	r.slots[tail], r.facts[tail] = x, fact{size: size, at: x.At.UnixNano(), place: r.placed}
 	r.n++
 	r.bytes += size
 }
@@ -93,6 +98,7 @@ func (r *ring) expire(now time.Time) {
 
 func (r *ring) evict() {
 	r.bytes -= r.facts[r.head].size
+	r.left = r.facts[r.head].place
 	r.slots[r.head] = nil
 	if r.head++; r.head == len(r.slots) {
 		r.head = 0
@@ -162,6 +168,36 @@ func (r *ring) clear() (int, counters) {
 	return n, counted
 }
 
+// after returns up to most exchanges that came after a place, oldest first, the place of the last one that was looked at,
+// and how many the bounds pushed out before they could be.
+func (r *ring) after(place int64, most int) (news []*mockbase.Exchange, last, lost int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := sort.Search(r.n, func(i int) bool { return r.facts[(r.head+i)%len(r.facts)].place > place })
+	last = max(place, r.placed)
+	for i := first; i < r.n; i++ {
+		at := (r.head + i) % len(r.slots)
+		if len(news) == most {
+			last = r.facts[at].place - 1
+			break
+		}
+		news = append(news, r.slots[at])
+	}
+	return news, last, max(0, r.left-place)
+}
+
+// placeOf returns the place of an exchange.
+func (r *ring) placeOf(id string) (int64, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := r.n - 1; i >= 0; i-- {
+		if at := (r.head + i) % len(r.slots); r.slots[at].ID == id {
+			return r.facts[at].place, true
+		}
+	}
+	return 0, false
+}
+
 // prepend puts older exchanges before those that are there, as far as the bounds leave room.
 func (r *ring) prepend(oldestFirst []*mockbase.Exchange, sizes []int64, now time.Time) {
 	r.mu.Lock()
@@ -174,7 +210,7 @@ func (r *ring) prepend(oldestFirst []*mockbase.Exchange, sizes []int64, now time
 		bytes += sizes[first]
 	}
 	slots, facts, head, count := r.slots, r.facts, r.head, r.n
-	r.slots, r.facts, r.head, r.n, r.bytes = nil, nil, 0, 0, 0
+	r.slots, r.facts, r.head, r.n, r.bytes, r.placed, r.left = nil, nil, 0, 0, 0, 0, 0
 	for i := first; i < len(oldestFirst); i++ {
 		r.push(oldestFirst[i], sizes[i])
 	}

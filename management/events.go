@@ -1,0 +1,303 @@
+package management
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The bounds of streams (rule M-70).
+const (
+	streamsOfCaller  = 20
+	streamsInAll     = 500
+	maxBatch         = 500
+	defaultBatch     = 250 * time.Millisecond
+	longestBatch     = 10 * time.Second
+	pingEvery        = 15 * time.Second
+	checkEvery       = 3 * time.Second
+	streamWriteLimit = 10 * time.Second
+	// streamPatience is as good as without end.
+	streamPatience = 365 * 24 * time.Hour
+)
+
+// eventTypes are what a stream may be asked for.
+func eventTypes() []string {
+	return []string{"exchange", "limit", "mock", "session", "scenario", "document"}
+}
+
+// streams counts the open streams, and ends them.
+type streams struct {
+	mu     sync.Mutex
+	byUser map[string]int
+	all    int
+	ended  context.Context //nolint:containedctx // all streams end with it
+	end    context.CancelFunc
+}
+
+func newStreams() *streams {
+	s := &streams{byUser: map[string]int{}}
+	s.ended, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// open counts one more stream of a caller, unless there are too many.
+func (s *streams) open(user string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= streamsInAll || s.byUser[user] >= streamsOfCaller {
+		return false
+	}
+	s.all++
+	s.byUser[user]++
+	return true
+}
+
+func (s *streams) close(user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.byUser[user]--; s.byUser[user] == 0 {
+		delete(s.byUser, user)
+	}
+}
+
+// EndStreams ends the streams of events that are open, so that a server which stops need not wait for their readers.
+func (s *Server) EndStreams() { s.streams.end() }
+
+// events is one stream of events (M-182).
+type events struct {
+	server *Server
+	call   *call
+	filter mockbase.TrafficFilter
+	// exchanges tells that exchanges are asked for, mocks that changes of mocks are.
+	exchanges, mocks bool
+	batch            time.Duration
+	place            int64
+	// last is the id of the newest exchange that was told.
+	last    string
+	project *mockbase.Snapshot
+}
+
+// streamEvents tells what happens in a project as it happens (M-182, rule M-70). Each stream comes for its news when it has
+// written the last ones, so that a slow reader loses some and holds nobody up.
+func (s *Server) streamEvents(c *call) error {
+	e, after, err := s.readEvents(c)
+	if err != nil {
+		return err
+	}
+	user := c.caller.user.ID
+	if !s.streams.open(user) {
+		return withHeader(&mockbase.Error{
+			Code: mockbase.CodeTooManyStreams, Message: "there are too many streams of events open", Hint: "close those that nobody reads",
+		}, "Retry-After", "15")
+	}
+	defer s.streams.close(user)
+	h := c.header()
+	h.Set("Content-Type", typeEvents)
+	h.Set("X-Accel-Buffering", "no")
+	c.Response().WriteHeader(http.StatusOK)
+	if c.Request().Method == http.MethodHead {
+		return nil
+	}
+	e.begin(after)
+	e.run()
+	return nil
+}
+
+// readEvents reads what is asked for, and the id of the exchange to go on after.
+func (s *Server) readEvents(c *call) (e *events, after string, err error) {
+	p := c.params()
+	e = &events{server: s, call: c, filter: trafficFilter(p), batch: defaultBatch, project: c.project}
+	types := eventTypes()
+	if text := p.text("types"); text != "" {
+		types = strings.Split(text, ",")
+		for _, name := range types {
+			if !slices.Contains(eventTypes(), name) {
+				p.fault("types", mockbase.FieldEnum, "types are some of %s", strings.Join(eventTypes(), ", "))
+			}
+		}
+	}
+	e.exchanges, e.mocks = slices.Contains(types, "exchange"), slices.Contains(types, "mock")
+	if text := p.text("batch"); text != "" {
+		d, parseErr := mockbase.ParseDuration(text)
+		if parseErr != nil || d < time.Millisecond || d > longestBatch {
+			p.fault("batch", mockbase.FieldRange, "batch is a duration from 1ms to %s", longestBatch)
+		}
+		e.batch = d
+	}
+	after = p.text("after")
+	if sent := c.Request().Header.Get("Last-Event-Id"); sent != "" {
+		after = sent
+	}
+	return e, after, p.err()
+}
+
+// begin says hello, and where the stream goes on: after the exchange that the client saw last, if it is still kept.
+func (e *events) begin(after string) {
+	id := e.project.Project.ID
+	place, kept := e.server.Traffic.Position(id, after)
+	if !kept {
+		place, _ = e.server.Traffic.Position(id, "")
+	}
+	e.place = place
+	if newest, ok := e.server.Traffic.Exchange(id, "latest"); ok {
+		e.last = newest.ID
+	}
+	e.write("hello", struct {
+		Now    string  `json:"now"`
+		LastID *string `json:"lastId"`
+	}{timeText(e.server.clock()), maybeText(e.last)})
+	if !kept {
+		e.write("resync", struct {
+			After string `json:"after"`
+		}{after})
+	}
+}
+
+// run tells news until the client leaves, the server stops or the credential ends.
+func (e *events) run() {
+	tick := time.NewTicker(e.batch)
+	defer tick.Stop()
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	check := time.NewTicker(checkEvery)
+	defer check.Stop()
+	for alive := true; alive; {
+		select {
+		case <-e.call.ctx().Done():
+			return
+		case <-e.server.streams.ended.Done():
+			e.bye("the server stops")
+			return
+		case <-tick.C:
+			alive = e.tell()
+		case <-ping.C:
+			alive = e.comment("ping")
+		case <-check.C:
+			if reason := e.revoked(); reason != "" {
+				e.bye(reason)
+				return
+			}
+		}
+	}
+}
+
+func (e *events) bye(reason string) {
+	e.write("bye", struct {
+		Reason string `json:"reason"`
+	}{reason})
+}
+
+// revoked looks whether the caller may still see the project; it returns why not.
+func (e *events) revoked() string {
+	s, c := e.server, e.call
+	if _, err := s.bearer(c, c.credential); err != nil {
+		if mockbase.ErrorCode(err) == mockbase.CodeTokenExpired {
+			return "the credential has expired"
+		}
+		return "the credential was revoked"
+	}
+	if err := s.admit(c); err != nil {
+		return "the project cannot be seen any more"
+	}
+	if err := permit(c); err != nil {
+		return "the role in the project was taken away"
+	}
+	return ""
+}
+
+// tell writes what is new. It returns false when the client is gone.
+func (e *events) tell() bool {
+	if e.mocks && !e.tellMocks() {
+		return false
+	}
+	if !e.exchanges {
+		return true
+	}
+	news := e.server.Traffic.News(e.project.Project.ID, e.place, e.filter, maxBatch)
+	e.place = news.Place
+	if len(news.Items) == 0 && news.Lost == 0 {
+		return true
+	}
+	items := make([]exchangeSummary, len(news.Items))
+	for i, x := range news.Items {
+		items[i] = summarize(x)
+		e.last = x.ID
+	}
+	return e.write("exchange", struct {
+		Items   []exchangeSummary `json:"items"`
+		Dropped int64             `json:"dropped"`
+	}{items, news.Lost})
+}
+
+// mockEvent tells that a mock was made, changed or deleted.
+type mockEvent struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
+	Change  string `json:"change"`
+}
+
+// tellMocks compares the project with what it was.
+func (e *events) tellMocks() bool {
+	now, ok := e.server.Catalog.Project(e.project.Project.ID)
+	if !ok || now == e.project {
+		return true
+	}
+	before := make(map[string]*mockbase.Mock, len(e.project.Mocks))
+	for _, m := range e.project.Mocks {
+		before[m.ID] = m
+	}
+	e.project = now
+	for _, m := range now.Mocks {
+		old := before[m.ID]
+		delete(before, m.ID)
+		change := "updated"
+		switch {
+		case old == nil:
+			change = "created"
+		case old.Version == m.Version:
+			continue
+		}
+		if !e.write("mock", mockEvent{ID: m.ID, Name: m.Name, Version: m.Version, Change: change}) {
+			return false
+		}
+	}
+	for _, m := range before {
+		if !e.write("mock", mockEvent{ID: m.ID, Name: m.Name, Version: m.Version, Change: "deleted"}) {
+			return false
+		}
+	}
+	return true
+}
+
+// write writes one event. The id is that of the newest exchange that was told, which is where a client goes on.
+func (e *events) write(kind string, data any) bool {
+	var b strings.Builder
+	b.WriteString("event: " + kind + "\n")
+	if e.last != "" {
+		b.WriteString("id: " + e.last + "\n")
+	}
+	b.WriteString("data: ")
+	b.Write(encode(data))
+	return e.flush(strings.TrimRight(b.String(), "\n") + "\n\n")
+}
+
+func (e *events) comment(text string) bool { return e.flush(": " + text + "\n\n") }
+
+// flush sends a text, within a time: who reads nothing at all is cut off.
+func (e *events) flush(text string) bool {
+	w := e.call.Response().Writer
+	control := http.NewResponseController(w)
+	// A writer that knows no deadlines, as in a test without a connection, goes without.
+	_ = control.SetWriteDeadline(time.Now().Add(streamWriteLimit))
+	if _, err := w.Write([]byte(text)); err != nil {
+		return false
+	}
+	return control.Flush() == nil
+}
