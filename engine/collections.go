@@ -28,7 +28,7 @@ func (p *program) collect(former *program) error {
 	}
 	var faults mockbase.Faults
 	p.collections = collection.Compile(list, &faults)
-	b := &collector{set: p.collections, settings: p.settings, compress: p.project.Config.Settings.Compress, faults: &faults}
+	b := &collector{set: p.collections, config: &p.project.Config, settings: p.settings, compress: p.project.Config.Settings.Compress, faults: &faults}
 	for _, name := range p.collections.Names() {
 		b.add(name)
 	}
@@ -42,15 +42,19 @@ func (p *program) collect(former *program) error {
 // collector makes the routes of collections.
 type collector struct {
 	set      *collection.Set
+	config   *mockbase.Config
 	settings *settings
 	compress bool
 	faults   *mockbase.Faults
 	routes   []*route
+	// limits are those of the collection under work: all its routes share them.
+	limits *limits
 }
 
 // add makes the routes of one collection.
 func (b *collector) add(name string) {
 	c, _ := b.set.Definition(name)
+	b.limits = compileCollectionLimits(b.config, b.settings, c, b.faults)
 	if c.Singular {
 		b.route(c, collection.Resource{Kind: collection.Single, Collection: name}, c.Path)
 		return
@@ -70,7 +74,6 @@ func (b *collector) route(c *mockbase.Collection, res collection.Resource, path 
 		ID: "collection/" + c.Name + path, Name: "collection/" + c.Name, Priority: c.Priority,
 		Request:   mockbase.RequestMatcher{Methods: res.Kind.Methods(), Path: path},
 		Responses: []mockbase.Response{{Name: c.Name, Delay: c.Delay}}, SingleResponse: true,
-		RateLimit: c.RateLimit,
 	}
 	var own mockbase.Faults
 	r := compileRoute(&mockbase.Config{}, b.settings, m, &own)
@@ -82,6 +85,9 @@ func (b *collector) route(c *mockbase.Collection, res collection.Resource, path 
 	}
 	// Collections have names and no ids of their own.
 	r.ref.ID, r.by, r.readsBody = "", mockbase.AnsweredByCollection, true
+	if b.limits != nil {
+		r.limits = b.limits
+	}
 	r.precedence += behindMocks
 	r.responses[0].reply = &collected{resource: res, settings: b.settings, compress: b.compress}
 	b.routes = append(b.routes, r)

@@ -146,7 +146,9 @@ func (c *call) wait(delay time.Duration) bool {
 	began := clock()
 	ctx := c.request.Context()
 	c.pause(ctx, delay)
-	c.outcome.planned, c.outcome.slept = delay, clock().Sub(began)
+	// A limit may have made the request wait before.
+	c.outcome.planned += delay
+	c.outcome.slept += clock().Sub(began)
 	c.outcome.aborted = c.outcome.aborted || ctx.Err() != nil
 	return !c.outcome.aborted
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mockbase/mockbase/engine/outbound"
 	"github.com/mockbase/mockbase/engine/proxy"
 	"github.com/mockbase/mockbase/engine/session"
+	"github.com/mockbase/mockbase/engine/simlimit"
 	"github.com/mockbase/mockbase/engine/sse"
 	"github.com/mockbase/mockbase/engine/webhook"
 	"github.com/mockbase/mockbase/engine/websocket"
@@ -91,6 +92,8 @@ type Options struct {
 	Upstreams outbound.Options
 	// MaxStreams bounds the open event streams, and likewise the WebSocket conversations; 0 is the default of both.
 	MaxStreams int
+	// Limits keeps the buckets of simulated limits. Without it none is served: what asks for one is refused.
+	Limits *simlimit.Keeper
 	// MaxSessions bounds the sessions of each project beside the default one; 0 is session.DefaultQuota (rule AA7).
 	MaxSessions int
 	// Clock says what time it is; nil is time.Now.

@@ -25,7 +25,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine"
-	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/engine/simlimit"
 )
 
 // The cases in testdata/exchange are archives of these files:
@@ -42,6 +42,7 @@ import (
 //	file NAME      a file below the files root, before the definition
 //	break          a raw request whose connection must end with the answer; everything is read
 //	broken         eof or reset, as the connection ended; then the bytes that came, "~ regexp" for what they must match
+//	clock          "advance 60s" or "reset" for the clock of the default session; reset: levels that it takes back
 //	took           two durations that the last answer took at least and at most
 //	contains       lines that the body of the last answer must hold, lacks: must not
 //	json           a JSON text that the body must hold at least, exchange: the recorded exchange must, later: it must in the
@@ -75,8 +76,8 @@ func TestExchanges(t *testing.T) {
 // exchangeCase is a case under way.
 type exchangeCase struct {
 	options  engine.Options
-	recorded recorder
 	engine   *engine.Engine
+	recorded recorder
 	address  string
 	conn     net.Conn
 	reader   *bufio.Reader
@@ -120,6 +121,16 @@ func (x *exchangeCase) step(t *testing.T, name, data string) {
 		x.broken(t, data)
 	case "took":
 		x.lasted(t, data)
+	case "clock":
+		x.changeClock(t, data)
+	case "reset":
+		var levels []mockbase.ResetLevel
+		for level := range strings.FieldsSeq(data) {
+			levels = append(levels, mockbase.ResetLevel(level))
+		}
+		if err := x.engine.Reset("prj_shop", "", levels); err != nil {
+			t.Fatal(err)
+		}
 	case "contains":
 		for line := range strings.Lines(data) {
 			if text := strings.TrimSuffix(line, "\n"); !strings.Contains(x.body, text) {
@@ -414,6 +425,7 @@ func lacking(want, got any, at string) string {
 	}
 }
 
+<<<<<<< HEAD
 // countingShield admits a number of requests.
 type countingShield struct {
 	mu   sync.Mutex
@@ -441,8 +453,48 @@ func (s *countingShield) Admit(w http.ResponseWriter, _ *http.Request) (engine.A
 
 func (*countingShield) Done(engine.Admission, int) {}
 
+=======
+// recorder is a journal that keeps everything.
+type recorder struct {
+	mu        sync.Mutex
+	exchanges []*mockbase.Exchange
+}
+
+func (r *recorder) Record(x *mockbase.Exchange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.exchanges = append(r.exchanges, x)
+}
+
+func (r *recorder) all() []*mockbase.Exchange {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.exchanges)
+}
+
+// last waits until n exchanges are recorded and returns the newest. The client may have its answer a moment before.
+func (r *recorder) last(t *testing.T, n int) *mockbase.Exchange {
+	t.Helper()
+	for range 5_000 {
+		if all := r.all(); len(all) >= n {
+			return all[len(all)-1]
+		}
+		select {
+		case <-t.Context().Done():
+		case <-time.After(time.Millisecond):
+		}
+	}
+	t.Fatalf("%d exchanges were recorded, want %d", len(r.all()), n)
+	return nil
+}
+
+// newEngine makes an engine that keeps simulated limits in memory.
+>>>>>>> e399344 (engine: limit mocks and collections as their authors say)
 func newEngine(tb testing.TB, o engine.Options) *engine.Engine {
 	tb.Helper()
+	if o.Limits == nil {
+		o.Limits = newKeeper(tb, simlimit.Options{Clock: o.Clock})
+	}
 	e, err := engine.New(o)
 	if err != nil {
 		tb.Fatal(err)

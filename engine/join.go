@@ -91,7 +91,7 @@ func (c *call) recordSession(x *mockbase.Exchange) {
 	}
 	x.Session = mockbase.SessionRef{ID: s.ID(), Name: s.Name()}
 	x.Seed, x.Forced = c.seed(s), c.forced
-	if c.outcome.route != nil && c.outcome.response != nil {
+	if c.outcome.route != nil && c.outcome.response != nil && c.outcome.by != mockbase.AnsweredBySimulatedLimit {
 		x.Call = c.instant.number
 	}
 }

@@ -23,11 +23,14 @@ func (c *call) admittedChoice() (*choice, bool) {
 	for {
 		chosen := c.choose()
 		if chosen == nil || !c.unasked(chosen.entry) {
+			c.tellLimits(chosen)
 			return chosen, true
 		}
 		c.route = chosen.route
 		if !chosen.limits.admit(c, chosen.route) {
-			c.session.CountLimited()
+			if c.outcome.by != chosen.by && !c.outcome.aborted {
+				c.session.CountLimited()
+			}
 			return nil, false
 		}
 		c.charged = append(c.charged, chosen.route)

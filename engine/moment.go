@@ -31,7 +31,11 @@ func (c *call) pause(ctx context.Context, d time.Duration) {
 // chance draws for one purpose of this call (rule AA19).
 func (c *call) chance(purpose string) *rand.Rand {
 	key := chance.Key{
-		Seed: c.seed(c.session), Session: c.session.Name(), Response: c.outcome.response.name, Purpose: purpose, Call: c.instant.number,
+		Seed: c.seed(c.session), Session: c.session.Name(), Purpose: purpose, Call: c.instant.number,
+	}
+	if c.outcome.response != nil {
+		// Limits draw before a response is chosen.
+		key.Response = c.outcome.response.name
 	}
 	if c.outcome.route != nil {
 		key.Mock = c.outcome.route.mock.Name

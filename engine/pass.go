@@ -116,7 +116,7 @@ func upstreamFailed(failed *proxy.UpstreamError) *failure {
 // (rule L18).
 func (p *passing) lay(c *call, to, answer http.Header) {
 	s := c.program.settings
-	maps.Copy(to, answer)
+	c.keepFields(to, func() { maps.Copy(to, answer) })
 	if !s.origins.off {
 		for _, name := range [...]string{headerAllowOrigin, headerAllowCredentials, headerExpose} {
 			delete(to, name)

@@ -150,7 +150,7 @@ func (c *call) reply(status int, h http.Header, body []byte) {
 		h[headerContentLength] = []string{strconv.Itoa(len(body))}
 	}
 	decision := decisionNone
-	if c.outcome.route != nil && c.outcome.by == c.outcome.route.by {
+	if c.outcome.route != nil && (c.outcome.by == c.outcome.route.by || c.outcome.by == mockbase.AnsweredBySimulatedLimit) {
 		decision = c.outcome.route.mock.Name
 	}
 	if decision = s.decision(decision); decision != "" {

@@ -37,6 +37,8 @@ type program struct {
 	// collections are those of the project, and collected their routes, which come after the mocks in entries.
 	collections *collection.Set
 	collected   []*route
+	// policies are the project's named limits, in its order.
+	policies []namedLimit
 	// sessions are those of the project; nil as long as the program is not published.
 	sessions *session.Registry
 	// served tells that exchanges were recorded that this program answered.
@@ -78,6 +80,7 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	} else if err := p.configure(e); err != nil {
 		return nil, err
 	}
+	p.policies = p.settings.policiesOf(&p.project.Config)
 	if err := p.collect(former); err != nil {
 		return nil, err
 	}
@@ -117,7 +120,8 @@ func (p *program) configure(e *Engine) error {
 
 // sameConfig tells whether mocks compile alike under two configurations.
 func sameConfig(a, b *mockbase.Config) bool {
-	return a == b || reflect.DeepEqual(a.Settings, b.Settings) && reflect.DeepEqual(a.Defaults, b.Defaults)
+	return a == b || reflect.DeepEqual(a.Settings, b.Settings) && reflect.DeepEqual(a.Defaults, b.Defaults) &&
+		reflect.DeepEqual(a.RateLimits, b.RateLimits)
 }
 
 func (p *program) routes() map[*mockbase.Mock]*route {
@@ -175,7 +179,7 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	}
 	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, faults)
-	r.readsBody = r.guards.readsBody || r.selection.readsBody() || r.uses(template.UsesBody)
+	r.readsBody = r.limit(c, s, faults).Has(template.UsesBody) || r.guards.readsBody || r.selection.readsBody() || r.uses(template.UsesBody)
 	r.readsParts = r.guards.readsParts || r.selection.readsParts()
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
 	if r.readsBody && m.LeaveBody {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/session"
+	"github.com/mockbase/mockbase/engine/simlimit"
 	"github.com/mockbase/mockbase/engine/template"
 )
 
@@ -73,6 +74,11 @@ type call struct {
 	// refusals are mocks that fit and did not answer, charged those whose limits have admitted the request.
 	refusals []refusal
 	charged  []*route
+	// rulings are what limits said so far, told is the one that the answer is about, and limitFields are the names of the
+	// headers that tell of it.
+	rulings     []ruled
+	told        *simlimit.Ruling
+	limitFields []string
 	// forced tells that a preference was honoured (rule AA26).
 	forced bool
 	// pending are the webhooks that follow the answer.
@@ -130,6 +136,7 @@ func (c *call) dissect() {
 
 // done clears a call for the next request.
 func (e *Engine) done(c *call) {
+	c.releaseLimits()
 	c.dismiss()
 	*c = call{}
 	e.calls.Put(c)

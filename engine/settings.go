@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/simlimit"
 )
 
 // settings are a project's options in the form in which requests need them.
@@ -23,7 +24,9 @@ type settings struct {
 	// files is what file bodies are read from; nil is none (rule O17). seed is the project's, "" for none.
 	files   *os.Root
 	scripts *scripts
-	seed    string
+	// limits keeps the buckets of simulated limits; nil is none.
+	limits *simlimit.Keeper
+	seed   string
 	// noMatch replaces the answer to what no mock answers; nil keeps it (rule M1).
 	noMatch *response
 	// fallback answers what nothing else does; nil is none (rule L6).
@@ -45,6 +48,7 @@ func (e *Engine) compileSettings(c *mockbase.Config, faults *mockbase.Faults) (*
 		maxBody:         e.options.MaxBody,
 		files:           e.files,
 		scripts:         &e.scripts,
+		limits:          e.options.Limits,
 		seed:            seedOf(given.Seed),
 		sandbox:         e.options.SharedOrigin && e.options.Sandbox != SandboxOff,
 	}

@@ -9,23 +9,24 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/collection"
+	"github.com/mockbase/mockbase/engine/simlimit"
 )
 
 // CheckConfig lists what of a configuration this engine cannot act on. Pointers are relative to the definition. Nothing
 // that is accepted is ignored.
 func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	u := refusals{}
-	u.refuseIf(len(c.RateLimits) > 0, "#/rateLimits")
 	for i := range c.Scenarios {
 		_, err := compileKey(c.Scenarios[i].Keys)
 		u.refuseIf(err != nil, "#/scenarios/"+mockbase.PointerToken(c.Scenarios[i].Name)+"/key")
 	}
 	u.collections(c.Collections)
 	u.refuseIf(len(c.Documents) > 0, "#/documents")
-	u.refuseIf(limits(c.Defaults.RateLimit), "#/defaults/rateLimit")
 	u.settings(&c.Settings)
 	// What else is wrong with the settings is listed below, each with its place.
-	_, _ = e.compileSettings(c, &u.faults)
+	if s, err := e.compileSettings(c, &u.faults); err == nil {
+		u.limits(c, s)
+	}
 	if most := c.Settings.MaxBody; most != nil && *most > e.options.MaxBody {
 		u.faults.Append(mockbase.FieldError{
 			Pointer: "#/settings/maxBody", Code: mockbase.FieldRange,
@@ -48,7 +49,7 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 // CheckMock lists what of a mock this engine cannot act on, or cannot compile. Pointers are relative to the mock.
 func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	u := refusals{document: m.Document}
-	u.refuseIf(limits(m.RateLimit), "#/rateLimit")
+	u.refuseIf(e.options.Limits == nil && limited(m.RateLimit), "#/rateLimit")
 	u.refuseIf(m.Expect != nil, "#/expect")
 	for i := range m.Responses {
 		at := "#/responses/" + strconv.Itoa(i)
@@ -66,11 +67,6 @@ func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.Fiel
 		compileRoute(c, s, m, &u.faults)
 	}
 	return u.placed()
-}
-
-// limits tells whether a simulated limit is asked for; "none" asks for what is so anyway.
-func limits(r *mockbase.RateLimit) bool {
-	return r != nil && !r.None
 }
 
 // refusals collects the fields of a document that are not served.
@@ -96,9 +92,31 @@ func (u *refusals) collections(list []mockbase.Collection) {
 		at := "#/collections/" + mockbase.PointerToken(c.Name)
 		u.refuseIf(c.SeedFile != "", at+"/seedFile")
 		u.refuseIf(c.Persist, at+"/persist")
-		u.refuseIf(limits(c.RateLimit), at+"/rateLimit")
 	}
 	collection.Compile(list, &u.faults)
+}
+
+// limits notes what is wrong with the named limits, the default one and those of collections, or that none is served.
+func (u *refusals) limits(c *mockbase.Config, s *settings) {
+	if s.limits == nil {
+		u.refuseIf(len(c.RateLimits) > 0, "#/rateLimits")
+		u.refuseIf(limited(c.Defaults.RateLimit), "#/defaults/rateLimit")
+		for i := range c.Collections {
+			u.refuseIf(limited(c.Collections[i].RateLimit), "#/collections/"+mockbase.PointerToken(c.Collections[i].Name)+"/rateLimit")
+		}
+		return
+	}
+	for i := range c.RateLimits {
+		named := &c.RateLimits[i]
+		b := &limitsBuilder{config: c, settings: s, faults: &u.faults}
+		b.add(&mockbase.Limit{Cost: named.Policy.Cost, CostTemplate: named.Policy.CostTemplate}, &named.Policy,
+			simlimit.PolicyPlace(named.Name), "#/rateLimits/"+mockbase.PointerToken(named.Name))
+	}
+	b := &limitsBuilder{config: c, settings: s, owner: "default", name: "default", faults: &u.faults}
+	b.build(c.Defaults.RateLimit, "#/defaults/rateLimit")
+	for i := range c.Collections {
+		compileCollectionLimits(c, s, &c.Collections[i], &u.faults)
+	}
 }
 
 func (u *refusals) response(r *mockbase.Response, at string) {

@@ -35,7 +35,7 @@ func fileFields() map[string]fieldCase {
 		"variables":   served("template/P1-default-renders-everything"),
 		"settings":    served("path/B11-case-ignored-on-request"),
 		"defaults":    served("answer/O10-null-removes-a-default-header"),
-		"rateLimits":  refused("#/rateLimits", "rateLimits: { a: { limit: 1, window: 1s } }\n"+oneMock),
+		"rateLimits":  served("limit/X2-keys-and-buckets"),
 		"scenarios":   refused("#/scenarios/a/key", "scenarios: { a: { key: \"template:{{ header `X` }}\" } }\n"+oneMock),
 		"mocks":       served("route/A7-newest-wins-a-full-tie"),
 		"collections": served("collection/V1-mocks-of-equal-path-win"),
@@ -88,7 +88,7 @@ func defaultsFields() map[string]fieldCase {
 		"template":  served("template/P1-default-renders-everything"),
 		"headers":   served("answer/O10-null-removes-a-default-header"),
 		"delay":     served("answer/Q2-delay-replaces-or-adds-to-the-default"),
-		"rateLimit": refused("#/defaults/rateLimit", "defaults: { rateLimit: 5/10s }\n"+oneMock),
+		"rateLimit": served("limit/AA4-the-mark-may-be-left-out"),
 	}
 }
 
@@ -111,7 +111,7 @@ func mockFields() map[string]fieldCase {
 		"select":      served("state/R1-sequence-and-its-ends"),
 		"onEnd":       served("state/R1-sequence-and-its-ends"),
 		"draw":        served("state/R9-exact-draw-spreads-evenly"),
-		"rateLimit":   refused("#/mocks/0/rateLimit", with("rateLimit: 5/10s")),
+		"rateLimit":   served("limit/X1-the-sixth-call-is-429-and-moves-nothing"),
 		"headCounts":  served("state/L2-derived-head-consumes-like-get"),
 		"readBody":    served("answer/N9-unread-body-is-passed-over"),
 		"expect":      refused("#/mocks/0/expect", with("expect: { calls: 1 }")),

@@ -24,6 +24,7 @@ func (s *server) newMetrics() (func() ([]byte, error), error) {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		gatherer(gatherBuild),
 		gatherer(s.shield.gather),
+		gatherer(s.limits.gather),
 		gatherer(func(f figures) { gatherJournal(f, s.journal.Stats()) }),
 	} {
 		if err := registry.Register(c); err != nil {

@@ -49,6 +49,7 @@ type server struct {
 	shield   *guarded
 	journal  *journal.Journal
 	engine   *engine.Engine
+	limits   *simulated
 	catalog  *catalog.Catalog
 	files    *fileMode
 	setup    *setupCode
@@ -216,6 +217,10 @@ func (s *server) openMocks() error {
 		options.Journal = s.journal
 	}
 	options.Shield = s.shield.Mocks()
+	if err := s.openSimulatedLimits(); err != nil {
+		return err
+	}
+	options.Limits = s.limits.Keeper
 	made, err := engine.New(options)
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)

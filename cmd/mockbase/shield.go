@@ -80,24 +80,40 @@ func (s *server) signedIn(r *http.Request) (string, bool) {
 
 // openLimitStore makes the store that all guards count in: Redis where one is named, else this process's memory.
 func (s *server) openLimitStore(made *guarded) (ratelimit.Store, error) {
+	if !s.settings.ShieldEnabled {
+		return s.newMemory()
+	}
+	place, named := s.redisPlace()
+	if !named {
+		made.where = "counted in this process's memory"
+		return s.newMemory()
+	}
+	store, err := s.openRedis(place, s.settings.ShieldKeyPrefix)
+	if err != nil {
+		return nil, err
+	}
+	made.redis, made.where = store, "counted in Redis at "+place.String()
+	s.greet(store, place.String())
+	return store, nil
+}
+
+// redisPlace says where Redis is, and whether one is named at all.
+func (s *server) redisPlace() (place redisstore.Config, named bool) {
 	addrs := s.settings.RedisAddrs
 	if s.settings.RedisURL != "" {
 		addrs = []string{s.settings.RedisURL.Reveal()}
 	}
-	if !s.settings.ShieldEnabled {
-		return s.newMemory()
-	}
-	if len(addrs) == 0 {
-		made.where = "counted in this process's memory"
-		return s.newMemory()
-	}
-	redisstore.RedirectClientLog(s.log.Logger)
-	place := redisstore.Config{
+	return redisstore.Config{
 		Addrs: addrs, Master: s.settings.RedisMaster, Cluster: s.settings.RedisCluster, TLSCA: s.settings.RedisTLSCA,
 		Budget: s.settings.RedisBudget.Span(), PoolSize: int(s.settings.RedisPoolSize),
-	}
+	}, len(addrs) > 0
+}
+
+// openRedis makes a store in Redis whose keys begin with a prefix.
+func (s *server) openRedis(place redisstore.Config, prefix string) (*redisstore.Store, error) { //nolint:gocritic // it is made once
+	redisstore.RedirectClientLog(s.log.Logger)
 	store, err := redisstore.New(redisstore.Options{
-		Config: place, Prefix: s.settings.ShieldKeyPrefix, ProbeInterval: s.settings.RedisProbeInterval.Span(),
+		Config: place, Prefix: prefix, ProbeInterval: s.settings.RedisProbeInterval.Span(),
 		BatchFlights: int(s.settings.RedisBatchFlights), WithoutLocalDenials: !s.settings.RedisLocalDenials,
 		Clock: s.clock, Logger: s.log.Logger,
 	})
@@ -107,9 +123,7 @@ func (s *server) openLimitStore(made *guarded) (ratelimit.Store, error) {
 			fix: "write redis://[user:password@]host[:port][/db], rediss://… for TLS, or host:port",
 		}
 	}
-	made.redis, made.where = store, "counted in Redis at "+place.String()
 	s.ends = append(s.ends, store.Close)
-	s.greet(store, place.String())
 	return store, nil
 }
 

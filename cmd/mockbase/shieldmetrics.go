@@ -29,7 +29,7 @@ func (s *guarded) gather(f figures) {
 	for reason, n := range failed {
 		f.count("mockbase_shield_store_errors_total", "Checks that the store did not decide, by the class of its error.", n, "class", reason)
 	}
-	f.to <- checkSeconds(s.backend, s.Timing())
+	f.to <- checkSeconds("shield", s.backend, s.Timing())
 	up := 1.0
 	if s.trouble() != nil {
 		up = 0
@@ -39,7 +39,7 @@ func (s *guarded) gather(f figures) {
 	s.gatherGuards(f)
 	s.gatherMemory(f)
 	if s.redis != nil {
-		gatherRedis(f, s.redis.Health(), s.redis.Stats())
+		gatherRedis(f, "shield", s.redis.Health(), s.redis.Stats())
 	}
 }
 
@@ -54,7 +54,7 @@ func gatherPolicy(f figures, policy string, now ratelimit.PolicyCounts) {
 }
 
 // checkSeconds are the times that the store took for checks.
-func checkSeconds(store string, took ratelimit.Timing) prometheus.Metric {
+func checkSeconds(of, store string, took ratelimit.Timing) prometheus.Metric {
 	buckets := make(map[float64]uint64, len(took.Bounds))
 	var checks int64
 	for i, bound := range took.Bounds {
@@ -62,7 +62,7 @@ func checkSeconds(store string, took ratelimit.Timing) prometheus.Metric {
 		buckets[bound.Seconds()] = uint64(checks) //nolint:gosec // a count is never negative
 	}
 	return prometheus.MustNewConstHistogram(
-		prometheus.NewDesc("mockbase_shield_check_seconds", "Time that the store took for a check; of a store in memory about one check in 64 is timed.", nil,
+		prometheus.NewDesc("mockbase_"+of+"_check_seconds", "Time that the store took for a check; of a store in memory about one check in 64 is timed.", nil,
 			prometheus.Labels{"store": store}),
 		uint64(took.Count), took.Sum.Seconds(), buckets, //nolint:gosec // a count is never negative
 	)
@@ -111,20 +111,22 @@ func (s *guarded) gatherMemory(f figures) {
 	f.count("mockbase_shield_evictions_total", "Counters in this process's memory that made room for others before they expired.", evictions)
 }
 
-func gatherRedis(f figures, health redisstore.Health, now redisstore.Stats) {
+// gatherRedis sends the figures of a store in Redis, of the shield or of simulated limits.
+func gatherRedis(f figures, of string, health redisstore.Health, now redisstore.Stats) {
+	family := "mockbase_" + of + "_"
 	open := 0.0
 	if health.Open {
 		open = 1
 	}
-	f.gauge("mockbase_shield_store_breaker_state", "0 while checks reach Redis, 1 while the breaker is open.", open)
-	f.gauge("mockbase_shield_queue_depth", "Checks that wait for their flight to Redis.", float64(now.QueueDepth))
-	f.count("mockbase_shield_local_denials_total", "Checks that were denied without asking Redis.", now.LocalDenials)
-	f.gauge("mockbase_shield_clock_skew_seconds", "How far the clock of Redis is ahead of this server's.", now.ClockSkew.Seconds())
-	f.to <- batchSizes(now)
+	f.gauge(family+"store_breaker_state", "0 while checks reach Redis, 1 while the breaker is open.", open)
+	f.gauge(family+"queue_depth", "Checks that wait for their flight to Redis.", float64(now.QueueDepth))
+	f.count(family+"local_denials_total", "Checks that were denied without asking Redis.", now.LocalDenials)
+	f.gauge(family+"clock_skew_seconds", "How far the clock of Redis is ahead of this server's.", now.ClockSkew.Seconds())
+	f.to <- batchSizes(family+"batch_size", now)
 }
 
 // batchSizes are the flights to Redis by the checks that they took along. A check that found Redis idle went alone.
-func batchSizes(now redisstore.Stats) prometheus.Metric {
+func batchSizes(name string, now redisstore.Stats) prometheus.Metric {
 	buckets := make(map[float64]uint64, len(now.BatchSizes))
 	flights := now.Alone
 	for i, n := range now.BatchSizes {
@@ -132,7 +134,7 @@ func batchSizes(now redisstore.Stats) prometheus.Metric {
 		buckets[float64(int(1)<<i)] = uint64(flights) //nolint:gosec // a count is never negative
 	}
 	return prometheus.MustNewConstHistogram(
-		prometheus.NewDesc("mockbase_shield_batch_size", "Checks that went to Redis together.", nil, nil),
+		prometheus.NewDesc(name, "Checks that went to Redis together.", nil, nil),
 		uint64(flights), float64(now.Alone+now.Batched), buckets, //nolint:gosec // a count is never negative
 	)
 }

@@ -9,11 +9,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/files"
 	"github.com/mockbase/mockbase/engine"
+	"github.com/mockbase/mockbase/engine/simlimit"
 )
 
 // validateCommand checks definition files the way a server would (rule C-40).
@@ -74,7 +76,11 @@ func unreadablePath(err error) error {
 
 // check lets an engine look at the projects of a set, and adds what it finds.
 func check(set *files.Set) error {
-	judge, err := engine.New(engine.Options{})
+	keeper, err := simlimit.New(simlimit.Options{Memory: newSessionMemory(time.Now)})
+	if err != nil {
+		return fmt.Errorf("make engine: %w", err)
+	}
+	judge, err := engine.New(engine.Options{Limits: keeper})
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}
