@@ -52,7 +52,6 @@ var house = []struct {
 			"engine/template",
 			"engine/webhook",
 			"engine/websocket",
-			"engine/websocket", "engine/webhook",
 		},
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},

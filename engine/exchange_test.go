@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -425,71 +424,6 @@ func lacking(want, got any, at string) string {
 	}
 }
 
-<<<<<<< HEAD
-// countingShield admits a number of requests.
-type countingShield struct {
-	mu   sync.Mutex
-	left int
-}
-
-func (s *countingShield) Admit(w http.ResponseWriter, _ *http.Request) (engine.Admission, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := ratelimit.Decision{Limit: 2, Policy: &ratelimit.Policy{Name: "engine", Limit: 2, Window: time.Minute}}
-	if s.left--; s.left >= 0 {
-		d.Allowed, d.Remaining = true, int64(s.left)
-		return engine.Admission{Decision: d}, true
-	}
-	d.RetryAfter = 43 * time.Second
-	h := w.Header()
-	h["Retry-After"] = []string{"43"}
-	h["RateLimit"] = []string{`"engine";r=0;t=43`}
-	h["Mockbase-Limited-By"] = []string{`shield; policy="engine"`}
-	h.Set("Content-Type", "application/problem+json")
-	w.WriteHeader(http.StatusTooManyRequests)
-	_, _ = io.WriteString(w, `{"status":429}`)
-	return engine.Admission{Decision: d, Policy: "engine"}, false
-}
-
-func (*countingShield) Done(engine.Admission, int) {}
-
-=======
-// recorder is a journal that keeps everything.
-type recorder struct {
-	mu        sync.Mutex
-	exchanges []*mockbase.Exchange
-}
-
-func (r *recorder) Record(x *mockbase.Exchange) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.exchanges = append(r.exchanges, x)
-}
-
-func (r *recorder) all() []*mockbase.Exchange {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.exchanges)
-}
-
-// last waits until n exchanges are recorded and returns the newest. The client may have its answer a moment before.
-func (r *recorder) last(t *testing.T, n int) *mockbase.Exchange {
-	t.Helper()
-	for range 5_000 {
-		if all := r.all(); len(all) >= n {
-			return all[len(all)-1]
-		}
-		select {
-		case <-t.Context().Done():
-		case <-time.After(time.Millisecond):
-		}
-	}
-	t.Fatalf("%d exchanges were recorded, want %d", len(r.all()), n)
-	return nil
-}
-
-// newEngine makes an engine that keeps simulated limits in memory.
->>>>>>> e399344 (engine: limit mocks and collections as their authors say)
 func newEngine(tb testing.TB, o engine.Options) *engine.Engine {
 	tb.Helper()
 	if o.Limits == nil {

@@ -20,12 +20,8 @@ func (c *call) scope() *template.Scope {
 	if c.rendering == nil {
 		c.rendering = &template.Scope{
 			Request: asked{c}, Variables: c.variables(), State: c.instant.state, Call: c.instant.number, Seed: c.seed(c.session),
-<<<<<<< HEAD
 			Now: c.now(), Rand: func() *rand.Rand { return c.chance(c.drawnBy()) }, Notes: c.noteMissing(),
-=======
-			Now: c.now(), Rand: func() *rand.Rand { return c.chance("template") }, Notes: c.noteMissing(),
 			Limit: c.limitView(),
->>>>>>> e399344 (engine: limit mocks and collections as their authors say)
 		}
 		if !c.session.IsDefault() {
 			c.rendering.Session = c.session.ID()
