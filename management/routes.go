@@ -79,6 +79,7 @@ const (
 	typeSchema = "application/schema+json"
 	typeText   = "text/plain"
 	typeEvents = "text/event-stream"
+	typeLines  = "application/x-ndjson"
 )
 
 // metricsPath is where metrics are read, by whom the options say.
@@ -155,7 +156,7 @@ func routes() []route {
 		{id: "M-160", method: http.MethodGet, path: definition, access: accessViewer, operation: "getDefinition", handle: (*Server).getDefinition, query: []string{"source", "tag"}, offers: eitherFormat, patience: definitionPatience},
 		{id: "M-161", method: http.MethodPut, path: definition, access: accessEditor, operation: "applyDefinition", handle: (*Server).applyDefinition, query: []string{"dryRun", "prune", "source", "adopt", "createProject"}, absent: true, body: maxDefinitionBody, patience: definitionPatience},
 
-		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
+		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, offers: []string{typeJSON, typeLines}, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, operation: "getExchange", handle: (*Server).getExchange},
 		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
 	}, explanationRoutes(project), stateRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
@@ -171,6 +172,7 @@ func explanationRoutes(project string) []route {
 		{id: "M-177", method: http.MethodGet, path: one + "/explain", access: accessViewer, operation: "explainExchange", handle: (*Server).explainExchange, asks: true},
 		{id: "M-182", method: http.MethodGet, path: project + "/events", access: accessViewer, operation: "streamEvents", handle: (*Server).streamEvents, tickets: true, offers: []string{typeEvents}, patience: streamPatience, query: append(trafficFilters(), "types", "batch", "after", "ticket")},
 		{id: "M-183", method: http.MethodPost, path: project + "/events/tickets", access: accessViewer, operation: "issueTicket", handle: (*Server).issueTicket},
+		{id: "M-163", method: http.MethodGet, path: project + "/exports", access: accessViewer, operation: "exportProject", handle: (*Server).export, query: append(trafficFilters(), "format")},
 		{id: "M-178", method: http.MethodPost, path: one + "/draft", access: accessEditor, operation: "draftMock", handle: (*Server).draftMock},
 	}
 }

@@ -92,6 +92,9 @@ func (s *Server) listTraffic(c *call) error {
 	if err := p.err(); err != nil {
 		return err
 	}
+	if c.offer == typeLines {
+		return s.answerLines(c, filter)
+	}
 	before, err := readTrafficCursor(p.text("cursor"))
 	if err != nil {
 		return err
