@@ -19,10 +19,11 @@ var openAPI []byte
 type documents struct {
 	openAPIJSON  func() ([]byte, error)
 	problemPages func() (*problemPages, error)
+	reference    func() (*reference, error)
 }
 
 func newDocuments() documents {
-	return documents{openAPIJSON: sync.OnceValues(openAPIAsJSON), problemPages: sync.OnceValues(newProblemPages)}
+	return documents{openAPIJSON: sync.OnceValues(openAPIAsJSON), problemPages: sync.OnceValues(newProblemPages), reference: sync.OnceValues(newReference)}
 }
 
 func openAPIAsJSON() ([]byte, error) {

@@ -209,6 +209,7 @@ func rootRoutes() []route {
 		{id: "M-244", method: http.MethodGet, path: "/version", access: accessAnyone, operation: "getVersion", handle: (*Server).version},
 		{id: "M-245", method: http.MethodGet, path: "/api/openapi.json", access: accessAnyone, operation: "getOpenAPIJSON", handle: (*Server).openAPIJSON},
 		{id: "M-245", method: http.MethodGet, path: "/api/openapi.yaml", access: accessAnyone, operation: "getOpenAPIYAML", handle: (*Server).openAPIYAML, offers: []string{typeYAML}},
+		{id: "M-246", method: http.MethodGet, path: "/docs", access: accessAnyone, operation: "getReference", handle: (*Server).referencePage, offers: []string{typeHTML}},
 		{id: "M-246", method: http.MethodGet, path: "/docs/problems", access: accessAnyone, operation: "listProblems", handle: (*Server).problemList, offers: []string{typeHTML}},
 		{id: "M-246", method: http.MethodGet, path: "/docs/problems/{code}", access: accessAnyone, operation: "getProblem", handle: (*Server).problemPage, offers: []string{typeHTML}},
 		{id: "M-247", method: http.MethodGet, path: "/schemas/mock/v1.json", access: accessAnyone, operation: "getMockSchema", handle: (*Server).mockSchema, offers: []string{typeSchema, typeJSON}},

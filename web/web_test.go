@@ -45,7 +45,7 @@ func TestM249_page_says_what_runs_here_and_where_to_go(t *testing.T) {
 			facts: web.Facts{NeedsAdmin: true, Projects: 1, Mocks: 22, Example: "/m/demo/hello"},
 			holds: []string{
 				"22 mocks in 1 project<", "curl -i http://mocks.test:8080/m/demo/hello", "Make the first account",
-				"/api/v1/auth/login", `href="/api/openapi.json"`, `href="/docs/problems"`, `href="/healthz"`, "<h1>MockBase</h1>",
+				"/api/v1/auth/login", `href="api/openapi.json"`, `href="docs/problems"`, `href="healthz"`, "<h1>MockBase</h1>",
 			},
 			lacks: []string{"come from files"},
 		},
