@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -156,15 +157,10 @@ func (s *Store) launch(sh *shard) {
 	if s.hangar.start(func() { s.fly(sh) }) {
 		return
 	}
-	for {
-		batch, _ := sh.queue.board(nil, 1)
-		if len(batch) == 0 {
-			return
-		}
+	for batch := sh.queue.board(nil); len(batch) > 0; batch = sh.queue.board(batch[:0]) {
 		for _, r := range batch {
 			r.land(outcomeRefused, &Error{class: ClassClosed, target: s.target.name, cause: errClosed})
 		}
-		sh.queue.land()
 	}
 }
 
@@ -173,16 +169,12 @@ func (s *Store) launch(sh *shard) {
 func (s *Store) fly(sh *shard) {
 	var room [maxBatch]*ride
 	for {
-		sh.queue.gather()
-		batch, start := sh.queue.board(room[:0], s.flights)
-		if start {
-			s.launch(sh)
-		}
+		runtime.Gosched()
+		batch := sh.queue.board(room[:0])
 		if len(batch) == 0 {
 			return
 		}
 		s.carry(sh, batch)
-		sh.queue.land()
 	}
 }
 

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"runtime"
 	"sync"
 )
 
@@ -11,9 +10,6 @@ const (
 	maxQueue = 4096
 	// maxBatch is how many checks one flight takes along.
 	maxBatch = 256
-	// fullBatch is how many it takes while others could take the rest: larger batches spare little more, and their checks
-	// wait for each other to be written, run and read.
-	fullBatch = 64
 )
 
 // The bounds of Options.BatchFlights.
@@ -43,8 +39,6 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*ride
 	out     int
-	// flying is how many of the flights have a batch.
-	flying int
 }
 
 // join finds a place for a check. At most so many flights are out at once.
@@ -77,46 +71,20 @@ func (q *queue) leave() (start bool) {
 	return false
 }
 
-// gather lets those who are about to come join: it yields the processor, and again while that brings more. Callers whose
-// answers have just landed are spread over the processors, so that one turn does not let all of them ask again.
-func (q *queue) gather() {
-	for waiting := -1; ; {
-		runtime.Gosched()
-		now := q.depth()
-		if now <= waiting || now >= maxBatch {
-			return
-		}
-		waiting = now
-	}
-}
-
-// board moves the oldest waiting checks to an empty batch, and leaves a part to the flights that could take it. If that
-// needs one that is not out yet, the caller starts it. If no check waits the flight is over.
-func (q *queue) board(batch []*ride, flights int) (boarded []*ride, start bool) {
+// board moves the oldest waiting checks to an empty batch. If there are none the flight is over.
+func (q *queue) board(batch []*ride) []*ride {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) == 0 {
+	n := min(len(q.waiting), maxBatch)
+	if n == 0 {
 		q.out--
-		return batch, false
-	}
-	free := max(1, flights-q.flying)
-	n := min(len(q.waiting), maxBatch, max(fullBatch, (len(q.waiting)+free-1)/free))
-	q.flying++
-	if start = n < len(q.waiting) && q.out < flights; start {
-		q.out++
+		return batch
 	}
 	batch = append(batch, q.waiting[:n]...)
 	rest := copy(q.waiting, q.waiting[n:])
 	clear(q.waiting[rest:]) // Whoever has left is not kept alive.
 	q.waiting = q.waiting[:rest]
-	return batch, start
-}
-
-// land ends a batch. Its flight may board again.
-func (q *queue) land() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.flying--
+	return batch
 }
 
 // depth is how many checks wait.
