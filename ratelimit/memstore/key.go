@@ -3,6 +3,7 @@ package memstore
 import (
 	"hash/maphash"
 	"strings"
+	"sync/atomic"
 
 	"github.com/mockbase/mockbase/ratelimit"
 )
@@ -78,7 +79,35 @@ func (k *key) hasPrefix(prefix string) bool {
 // hash mixes the hashes of both names, so that neither one identifier in many namespaces nor the reverse crowds a shard.
 func (s *Store) hash(k *key) uint64 {
 	const spread = 0x9e3779b97f4a7c15
-	return maphash.String(s.seed, k.identifier) ^ (maphash.String(s.seed, k.namespace)+uint64(k.kind))*spread
+	return maphash.String(s.seed, k.identifier) ^ (s.names.of(s.seed, k.namespace)+uint64(k.kind))*spread
+}
+
+// namedHashes is how many namespaces have their hashes kept, one for each place.
+const namedHashes = 64
+
+// nameHashes keep the hashes of namespaces, of which there are few. The first one at a place stays there, so that nothing
+// is allocated for the others; theirs are made each time.
+type nameHashes [namedHashes]atomic.Pointer[nameHash]
+
+type nameHash struct {
+	name string
+	hash uint64
+}
+
+func (n *nameHashes) of(seed maphash.Seed, name string) uint64 {
+	if name == "" {
+		return 0
+	}
+	place := &n[(len(name)*7+int(name[0])+int(name[len(name)-1])*3)%namedHashes]
+	known := place.Load()
+	if known != nil && known.name == name {
+		return known.hash
+	}
+	hash := maphash.String(seed, name)
+	if known == nil {
+		place.CompareAndSwap(nil, &nameHash{strings.Clone(name), hash})
+	}
+	return hash
 }
 
 // shardOf takes the upper bits of the hash, since its table looks at the lower ones.

@@ -6,7 +6,8 @@
 // A store holds at most Options.MaxKeys counters and Options.MaxBytes bytes, shared out evenly over its shards. A
 // counter that is new when its shard is full takes the place of another one: of an expired one if the next 64 entries of
 // the sweep hold one, else of the one unused for longest, and of an exhausted one only when nothing else is left. A flood
-// of new keys therefore cannot buy an attacker a fresh quota. Logs and leases are charged for the room they take, and
+// of new keys therefore cannot buy an attacker a fresh quota. In a shard of more than 64 counters the one unused for
+// longest is found by second chance: what was used since it was last looked at is passed over. Logs and leases are charged for the room they take, and
 // when one grows others make room for it. Evictions are counted.
 //
 // # Expiry
@@ -59,12 +60,15 @@ type Options struct {
 
 // Store is limiter state in memory. It is safe for concurrent use, starts no goroutine and needs no end.
 type Store struct {
-	clock func() time.Time
-	born  time.Time
+	// machine is the clock of a store that was given none, clock is that which it was given.
+	machine *machineClock
+	clock   func() time.Time
+	born    time.Time
 	// monotonic says that the clock is this machine's. An instant that a caller has just read from it serves for the
 	// expiry too; all others tell nothing of real time.
 	monotonic bool
 	seed      maphash.Seed
+	names     nameHashes
 	shards    []shard
 	evictions atomic.Int64
 }
@@ -86,12 +90,16 @@ func New(o Options) (*Store, error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
-	if o.Clock == nil {
-		o.Clock = newMachineClock().now
-	}
 	count := shardCount(runtime.GOMAXPROCS(0), o.MaxKeys)
-	born := o.Clock()
-	s := &Store{clock: o.Clock, born: born, monotonic: monotonic(born), seed: maphash.MakeSeed(), shards: make([]shard, count)}
+	s := &Store{clock: o.Clock, seed: maphash.MakeSeed(), shards: make([]shard, count)}
+	if o.Clock == nil {
+		s.machine = newMachineClock()
+		s.clock = s.machine.now
+		s.born, s.monotonic = s.machine.base.Load().at, true
+	} else {
+		s.born = o.Clock()
+		s.monotonic = monotonic(s.born)
+	}
 	for i := range s.shards {
 		keys := o.MaxKeys / count
 		if i < o.MaxKeys%count {
@@ -128,6 +136,11 @@ func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decisi
 // nanoseconds of the store's life.
 func (s *Store) instant(given *time.Time) int64 {
 	if given.IsZero() {
+		if s.machine != nil {
+			now, age := s.machine.tick()
+			*given = now
+			return age
+		}
 		*given = s.clock()
 		return int64(given.Sub(s.born))
 	}

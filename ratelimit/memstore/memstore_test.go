@@ -179,6 +179,55 @@ func TestRL43_the_least_recently_used_goes_first(t *testing.T) {
 	}
 }
 
+// A shard of many counters looks for the one used least recently by second chance.
+func TestRL43_what_is_in_use_outlives_a_flood_of_new_keys(t *testing.T) {
+	t.Parallel()
+	const keys, hot = 500, 200
+	s, _ := oneShard(t, memstore.Options{MaxKeys: keys})
+	p := policy(1_000_000, time.Hour)
+	use := func(i int) { take(t, s, client(fmt.Sprintf("hot-%d", i)), p, 1) }
+	for i := range hot {
+		use(i)
+	}
+	const floods = 20
+	for flood := range floods {
+		for i := range hot { // One new key for each use of an old one, so that all are in use within any 400 checks.
+			take(t, s, client(fmt.Sprintf("new-%d-%d", flood, i)), p, 1)
+			use(i)
+		}
+	}
+	for i := range hot {
+		if got := left(t, s, fmt.Sprintf("hot-%d", i), p); got != p.Limit-floods-1 {
+			t.Fatalf("hot-%d was forgotten: %d left", i, got)
+		}
+	}
+	if want := int64(floods*hot + hot - keys); s.Len() != keys || s.Evictions() != want {
+		t.Errorf("%d counters and %d evictions, want %d and %d", s.Len(), s.Evictions(), keys, want)
+	}
+}
+
+// Where all counters are in use one of them goes all the same, after a bounded look.
+func TestRL43_counters_that_are_all_in_use_make_room(t *testing.T) {
+	t.Parallel()
+	const keys = 300
+	s, _ := oneShard(t, memstore.Options{MaxKeys: keys})
+	p := policy(1_000_000, time.Hour)
+	for range 2 {
+		for i := range keys {
+			take(t, s, client(fmt.Sprintf("old-%d", i)), p, 1)
+		}
+	}
+	take(t, s, client("new"), p, 1)
+	if s.Len() != keys || s.Evictions() != 1 {
+		t.Errorf("%d counters and %d evictions", s.Len(), s.Evictions())
+	}
+	for i := range keys {
+		if left(t, s, fmt.Sprintf("old-%d", i), p) == p.Limit && i >= keys*2/3 {
+			t.Errorf("old-%d was forgotten, of %d that were used one after the other", i, keys)
+		}
+	}
+}
+
 func TestRL43_exhausted_counters_go_last(t *testing.T) {
 	t.Parallel()
 	s, _ := oneShard(t, memstore.Options{MaxKeys: 10})

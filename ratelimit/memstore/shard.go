@@ -1,8 +1,10 @@
 package memstore
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +21,8 @@ const (
 	sweepNew   = 4
 	// sweepFull is the number of entries that a new counter looks at to make room (rule RL44).
 	sweepFull = 64
+	// lookBack is how many entries at the end of a list are looked at for the one used least recently.
+	lookBack = 64
 	// chunkSize is the number of entries that are allocated together. Chunks never move, so that growing copies nothing.
 	chunkSize = 64
 	// maxTable bounds the table of a shard; with more counters than that, chains grow instead.
@@ -36,6 +40,8 @@ type ref uint32
 type entry struct {
 	counter
 
+	// last is the turn of the newest check, listed the turn at which the entry came to the front of its list.
+	last, listed uint64
 	// newer and older are the neighbours in the list; a free entry uses older to chain the free ones.
 	newer, older ref
 	// twin is the next entry in the chain.
@@ -43,7 +49,8 @@ type entry struct {
 	used bool
 }
 
-// useList is a doubly linked list of entries from the most recently used to the least.
+// useList is a doubly linked list of entries by when they came to its front. A check notes its turn in the entry and leaves
+// the list alone, since moving the entry would take longer than all else; who makes room looks at the turns.
 type useList struct{ newest, oldest ref }
 
 // shard is a part of the store under one lock.
@@ -53,20 +60,21 @@ type shard struct {
 	// memory, and one that never grows never makes a check wait.
 	table []ref
 	// chunks hold the entries; the first count of them have been given out.
-	chunks [][]entry
+	chunks []*[chunkSize]entry
 	count  ref
 	free   ref
 	keys   int
 	bytes  int64
-	// fresh and exhausted order the entries by use; exhausted ones are evicted last.
+	// fresh and exhausted list the entries; exhausted ones are evicted last.
 	fresh, exhausted useList
 	cursor           ref
-	checks           int
-	maxKeys          int
-	maxBytes         int64
-	lasting          bool
-	evictions        *atomic.Int64
-	_                [cacheLine]byte
+	// turn numbers the checks and what else uses an entry.
+	turn      uint64
+	maxKeys   int
+	maxBytes  int64
+	lasting   bool
+	evictions *atomic.Int64
+	_         [cacheLine]byte
 }
 
 func (h *shard) open(maxKeys int, maxBytes int64, evictions *atomic.Int64) {
@@ -111,9 +119,10 @@ func (h *shard) judge(hash uint64, k *key, r *ratelimit.Request, at int64, d *ra
 	e := h.at(found)
 	ratelimit.Judge(r, &e.state, d)
 	e.expires = h.expiry(r.Policy, d, at)
-	h.touch(found, d)
-	if h.checks++; h.checks%sweepEvery == 0 {
+	h.touch(found, e, d)
+	if h.turn%sweepEvery == 0 {
 		h.sweep(at, sweepKnown)
+		h.prepare(sweepKnown)
 	}
 	return nil
 }
@@ -127,7 +136,7 @@ func (h *shard) judgeGrowing(r ref, request *ratelimit.Request, at int64, d *rat
 	before := e.state.Bytes()
 	ratelimit.Judge(request, &e.state, d)
 	e.expires = max(e.expires, h.expiry(request.Policy, d, at))
-	h.touch(r, d)
+	h.touch(r, e, d)
 	h.sweep(at, 1)
 	h.grow(r, before, at)
 	return nil
@@ -152,6 +161,7 @@ func (h *shard) judgeNew(hash uint64, k *key, r *ratelimit.Request, at int64, d 
 	if !c.state.IsZero() {
 		c.expires, c.exhausted = h.expiry(r.Policy, d, at), d.Remaining == 0
 		h.sweep(at, sweepNew)
+		h.prepare(2 * sweepNew)
 		h.insert(&c, at)
 	}
 	return nil
@@ -181,7 +191,7 @@ func (h *shard) releaseLease(hash uint64, k *key, lease string) {
 		before := e.state.Bytes()
 		if e.state.Release(lease) {
 			h.bytes += e.state.Bytes() - before
-			h.touch(r, &ratelimit.Decision{Remaining: 1})
+			h.touch(r, e, &ratelimit.Decision{Remaining: 1})
 		}
 	}
 }
@@ -212,15 +222,15 @@ func (h *shard) expiry(p *ratelimit.Policy, d *ratelimit.Decision, at int64) int
 	return at + int64(max(p.Window, d.Reset))
 }
 
-// touch moves an entry to the front of the list that it belongs to.
-func (h *shard) touch(r ref, d *ratelimit.Decision) {
-	e, exhausted := h.at(r), d.Remaining == 0
-	if e.exhausted == exhausted && h.listOf(e).newest == r {
-		return
+// touch notes that an entry is used, and moves it to the other list if it belongs there by now.
+func (h *shard) touch(r ref, e *entry, d *ratelimit.Decision) {
+	h.turn++
+	e.last = h.turn
+	if exhausted := d.Remaining == 0; e.exhausted != exhausted {
+		h.unlink(e)
+		e.exhausted = exhausted
+		h.link(r, e)
 	}
-	h.unlink(e)
-	e.exhausted = exhausted
-	h.link(r, e)
 }
 
 func (h *shard) listOf(e *entry) *useList {
@@ -232,7 +242,7 @@ func (h *shard) listOf(e *entry) *useList {
 
 func (h *shard) link(r ref, e *entry) {
 	l := h.listOf(e)
-	e.newer, e.older = 0, l.newest
+	e.newer, e.older, e.listed = 0, l.newest, h.turn
 	if l.newest != 0 {
 		h.at(l.newest).newer = r
 	} else {
@@ -266,6 +276,8 @@ func (h *shard) insert(c *counter, at int64) {
 	*e = entry{counter: *c, twin: *h.chain(c.hash), used: true}
 	e.key.identifier = strings.Clone(c.key.identifier) // The caller's text may be a part of a whole request.
 	*h.chain(c.hash) = r
+	h.turn++
+	e.last = h.turn
 	h.keys++
 	h.bytes += size
 	h.link(r, e)
@@ -287,12 +299,47 @@ func (h *shard) makeRoom(at int64, spared ref) {
 	h.release(victim)
 }
 
-// oldest returns the least recently used entry of a list, but not the spared one.
+// oldest returns the entry of a list that was used least recently, but not the spared one. In a shard of more than
+// lookBack entries it is the first that was not used since it came to the front.
 func (h *shard) oldest(l *useList, spared ref) ref {
-	if l.oldest != 0 && l.oldest == spared {
-		return h.at(spared).newer
+	many := h.keys > lookBack
+	if many {
+		h.renew(l, lookBack)
 	}
-	return l.oldest
+	victim, turn := ref(0), uint64(math.MaxUint64)
+	for r, looked := l.oldest, 0; r != 0 && looked < lookBack; looked++ {
+		e := h.at(r)
+		if r != spared && e.last < turn {
+			victim, turn = r, e.last
+		}
+		if many && victim != 0 && e.last <= e.listed {
+			break
+		}
+		r = e.newer
+	}
+	return victim
+}
+
+// renew brings entries at the end of a list to its front that were used since they came there, up to so many.
+func (h *shard) renew(l *useList, most int) {
+	for ; most > 0 && l.oldest != l.newest; most-- {
+		r := l.oldest
+		e := h.at(r)
+		if e.last <= e.listed {
+			return
+		}
+		h.unlink(e)
+		h.link(r, e)
+	}
+}
+
+// prepare puts the list in order bit by bit while a shard fills up, so that whoever makes room finds the end of it in
+// order.
+func (h *shard) prepare(most int) {
+	const whole, part = 4, 3
+	if h.keys > h.maxKeys/whole*part || h.bytes > h.maxBytes/whole*part {
+		h.renew(&h.fresh, most)
+	}
 }
 
 // sweep looks at the next entries, frees the expired ones and returns their number.
@@ -317,7 +364,7 @@ func (h *shard) allocate() ref {
 		return r
 	}
 	if h.count%chunkSize == 0 {
-		h.chunks = append(h.chunks, make([]entry, chunkSize))
+		h.chunks = append(h.chunks, new([chunkSize]entry))
 	}
 	h.count++
 	return h.count
@@ -367,15 +414,18 @@ func (h *shard) size() (keys int, bytes int64) {
 func (h *shard) copyTo(counters []counter, namespace string) []counter {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// From the oldest to the newest, so that putting them back keeps the order of use.
-	for _, l := range []useList{h.exhausted, h.fresh} {
-		for r := l.oldest; r != 0; r = h.at(r).newer {
-			if e := h.at(r); e.key.namespace == namespace {
-				c := e.counter
-				c.state = e.state.Clone()
-				counters = append(counters, c)
-			}
+	var found []*entry
+	for r := ref(1); r <= h.count; r++ {
+		if e := h.at(r); e.used && e.key.namespace == namespace {
+			found = append(found, e)
 		}
+	}
+	// From the oldest to the newest, so that putting them back keeps the order of use.
+	slices.SortFunc(found, func(a, b *entry) int { return cmp.Compare(a.last, b.last) })
+	for _, e := range found {
+		c := e.counter
+		c.state = e.state.Clone()
+		counters = append(counters, c)
 	}
 	return counters
 }
