@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -94,6 +95,25 @@ func migrate(t *testing.T, nodes []*testkit.Redis, slot string, from, to *testki
 	for _, node := range append([]*testkit.Redis{to, from}, nodes...) {
 		node.Do("CLUSTER", "SETSLOT", slot, "NODE", toID)
 	}
+	// A node that hears of an older owner after the next move would give the slot back, and delete what it has in it.
+	epochs := func() (all []string) {
+		for _, node := range nodes {
+			_, rest, _ := strings.Cut(node.Do("CLUSTER", "INFO"), "cluster_current_epoch:")
+			epoch, _, _ := strings.Cut(rest, "\r")
+			all = append(all, epoch)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	pace := time.NewTicker(5 * time.Millisecond)
+	defer pace.Stop()
+	for range 1000 {
+		if len(epochs()) == 1 {
+			return
+		}
+		<-pace.C
+	}
+	t.Errorf("the masters do not agree on an epoch: %v", epochs())
 }
 
 func TestRL140_a_slot_moves_while_callers_check(t *testing.T) {
