@@ -158,7 +158,7 @@ func TestAA29_a_session_that_would_be_new_stays_unborn(t *testing.T) {
 	}
 }
 
-func TestAA28_candidates_come_best_first_with_each_check(t *testing.T) {
+func TestM64_AA28_candidates_come_best_first_with_each_check(t *testing.T) {
 	t.Parallel()
 	x := newExplained(t, `
 mocks:

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,9 +35,9 @@ type harEntry struct {
 	Response        harResponse `json:"response"`
 	Cache           struct{}    `json:"cache"`
 	Timings         harTimings  `json:"timings"`
-	ID              string      `json:"_id"`
-	AnsweredBy      string      `json:"_answeredBy"`
-	Mock            string      `json:"_mock,omitempty"`
+	ID              string      `json:"_id"`             //nolint:tagliatelle // the format has it so
+	AnsweredBy      string      `json:"_answeredBy"`     //nolint:tagliatelle // the format has it so
+	Mock            string      `json:"_mock,omitempty"` //nolint:tagliatelle // the format has it so
 }
 
 type harRequest struct {
@@ -58,7 +59,7 @@ type harResponse struct {
 	Cookies     []harPair  `json:"cookies"`
 	Headers     []harPair  `json:"headers"`
 	Content     harContent `json:"content"`
-	RedirectURL string     `json:"redirectURL"`
+	RedirectURL string     `json:"redirectURL"` //nolint:tagliatelle // the format has it so
 	HeadersSize int64      `json:"headersSize"`
 	BodySize    int64      `json:"bodySize"`
 }
@@ -72,7 +73,7 @@ type harPost struct {
 	MimeType string `json:"mimeType"`
 	Text     string `json:"text"`
 	// Encoding is base64 for what is no text; the format knows none for requests.
-	Encoding string `json:"_encoding,omitempty"`
+	Encoding string `json:"_encoding,omitempty"` //nolint:tagliatelle // the format has it so
 }
 
 type harContent struct {
@@ -100,8 +101,8 @@ func (s *Server) everything(c *call, f mockbase.TrafficFilter) []*mockbase.Excha
 func (s *Server) answerHAR(c *call, f mockbase.TrafficFilter) error {
 	all := s.everything(c, f)
 	file := harFile{Log: harLog{Version: "1.2", Creator: harCreator{Name: "MockBase", Version: s.Build.Version}, Entries: []harEntry{}}}
-	for i := len(all) - 1; i >= 0; i-- {
-		file.Log.Entries = append(file.Log.Entries, harOf(all[i]))
+	for _, x := range slices.Backward(all) {
+		file.Log.Entries = append(file.Log.Entries, harOf(x))
 	}
 	c.header().Set("Content-Disposition", `attachment; filename="`+c.project.Project.Slug+`.har"`)
 	return c.json(http.StatusOK, file)

@@ -21,13 +21,13 @@ func TestM163_traffic_is_exported_as_an_HTTP_archive(t *testing.T) {
 		Log struct {
 			Version string
 			Entries []struct {
-				ID      string `json:"_id"`
+				ID      string `json:"_id"` //nolint:tagliatelle // the format has it so
 				Request struct {
 					Method, URL string
 					QueryString []struct{ Name, Value string }
 					PostData    struct {
 						Text     string
-						Encoding string `json:"_encoding"`
+						Encoding string `json:"_encoding"` //nolint:tagliatelle // the format has it so
 					}
 				}
 				Response struct{ Status int }
@@ -62,7 +62,9 @@ func TestM175_traffic_is_exported_as_lines(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("lines %q", lines)
 	}
-	var newest struct{ ID string }
+	var newest struct {
+		ID string `json:"id"`
+	}
 	if err := json.Unmarshal([]byte(lines[0]), &newest); err != nil || newest.ID != all[2].ID {
 		t.Errorf("first line %s, %v", lines[0], err)
 	}
