@@ -99,7 +99,16 @@ func (a *attempt) check(t *testing.T, base string) {
 		t.Errorf("%s %s: answered %d, want a broken connection", a.method, a.path, answer.StatusCode)
 	case err != nil:
 		t.Errorf("%s %s: %v", a.method, a.path, err)
-	case a.status > 0 && answer.StatusCode != a.status || a.answer != "" && a.status > 0 && strings.TrimSuffix(string(body), "\n") != a.answer:
+	case a.status > 0 && answer.StatusCode != a.status || a.answer != "" && a.status > 0 && shown(body) != a.answer:
 		t.Errorf("%s %s: got %d %s, want %d %s", a.method, a.path, answer.StatusCode, body, a.status, a.answer)
 	}
+}
+
+// shown is how a body is written in a line: without a line break at its end, and with signs for those of a stream.
+func shown(body []byte) string {
+	text := strings.TrimSuffix(string(body), "\n")
+	if text != string(body) && strings.Contains(text, "\n") {
+		text = string(body)
+	}
+	return strings.ReplaceAll(text, "\n", "⏎")
 }

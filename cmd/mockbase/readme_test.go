@@ -191,6 +191,7 @@ func stable(answer string) string {
 	for _, r := range []struct{ pattern, with string }{
 		{`Date: .*`, "Date: {date}"},
 		{`Retry-After: \d+`, "Retry-After: {n}"},
+		{`Reset: \d+`, "Reset: {n}"},
 		{`t=\d+`, "t={n}"},
 		{`in \d+ s`, "in {n} s"},
 		{`Content-Length: \d+`, "Content-Length: {n}"},
