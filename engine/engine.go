@@ -78,6 +78,8 @@ type Options struct {
 	ClientAddress func(r *http.Request) netip.Addr
 	// Journal keeps exchanges; nil records nothing. A nil pointer in the interface is not nil.
 	Journal Recorder
+	// Mocks makes mocks of what passes through proxies that record; nil records none.
+	Mocks MockRecorder
 	// FilesRoot is the folder that file bodies are read from; "" is none (rule O17). Nothing outside it is ever read.
 	FilesRoot string
 	// RecordCap is how many bytes of a body are recorded; 0 is DefaultRecordCap.

@@ -19,6 +19,8 @@ type passing struct {
 	// headers override those of the upstream.
 	headers  []mockbase.Header
 	decision string
+	// record says what becomes a mock; nil is nothing.
+	record *recordRules
 }
 
 var (
@@ -28,7 +30,7 @@ var (
 
 // compilePass compiles a proxy, whose place is the pointer; it returns nil when its upstream can never be called.
 func (w *workbench) compilePass(from *mockbase.Proxy, headers []mockbase.Header) *passing {
-	p := &passing{headers: headers, decision: w.decision, to: w.script(from.To, "/proxy/to", "upstream's URL")}
+	p := &passing{headers: headers, decision: w.decision, record: compileRecord(from), to: w.script(from.To, "/proxy/to", "upstream's URL")}
 	kind := proxy.FixedUpstream
 	if p.to != nil {
 		kind = proxy.TemplatedUpstream
@@ -64,7 +66,7 @@ func (p *passing) prepare(c *call) (sending, *failure) {
 func (p *passing) send(c *call) {
 	in := &proxy.Request{
 		In: c.request, Header: c.header, Target: c.target.path, Body: c.outcome.received,
-		Peer: peerAddress(c.request), OwnBase: c.engine.prefix + c.target.slug, Keep: c.engine.options.RecordCap,
+		Peer: peerAddress(c.request), OwnBase: c.engine.prefix + c.target.slug, Keep: c.keepFor(p),
 	}
 	if c.asked {
 		in.Target += "?" + c.rawQuery
@@ -72,7 +74,9 @@ func (p *passing) send(c *call) {
 	if c.outcome.unread {
 		in.Unread = c.request.Body
 	}
+	var upstream http.Header
 	in.Lay = func(to, answer http.Header, status int) {
+		upstream = maps.Clone(answer)
 		p.lay(c, to, answer)
 		c.outcome.status, c.outcome.header = status, maps.Clone(to)
 		cleanHeader(c.outcome.header)
@@ -83,7 +87,8 @@ func (p *passing) send(c *call) {
 		return
 	}
 	c.outcome.by = mockbase.AnsweredByProxy
-	c.outcome.body, c.outcome.bodySize, c.outcome.aborted = result.Body, result.BodySize, result.Aborted
+	c.takeRecording(p, upstream, result)
+	c.outcome.body, c.outcome.bodySize, c.outcome.aborted = firstBytes(result.Body, c.engine.options.RecordCap), result.BodySize, result.Aborted
 	if result.Tunnelled {
 		c.outcome.status, c.outcome.header, c.outcome.seized = result.Status, result.Header, true
 	}

@@ -134,9 +134,10 @@ func (p *program) routes() map[*mockbase.Mock]*route {
 
 // plant builds the index. Disabled mocks are no candidates and state no method (rule A10).
 func (p *program) plant() {
+	aside := recordsAll(p.snapshot)
 	for i := range p.entries {
 		e := &p.entries[i]
-		if e.mock.Disabled {
+		if e.mock.Disabled || aside && isRecorded(e.mock) {
 			continue
 		}
 		p.leaves = p.leaves || e.mock.LeaveBody

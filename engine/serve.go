@@ -7,6 +7,7 @@ import (
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/session"
 	"github.com/mockbase/mockbase/engine/simlimit"
+	"github.com/mockbase/mockbase/engine/tape"
 	"github.com/mockbase/mockbase/engine/template"
 )
 
@@ -30,6 +31,7 @@ func (e *Engine) serve(w http.ResponseWriter, r *http.Request, on *errand) {
 	}
 	c.announceHooks()
 	c.record()
+	c.handRecording()
 	c.startHooks()
 	if c.outcome.cut || c.outcome.aborted && c.outcome.status == 0 && !c.outcome.seized {
 		// Returning would send an empty 200 to whoever is still there, or end what a fault breaks off.
@@ -81,6 +83,8 @@ type call struct {
 	limitFields []string
 	// forced tells that a preference was honoured (rule AA26).
 	forced bool
+	// taped is what is to become a mock, nil for nothing.
+	taped *tape.Take
 	// pending are the webhooks that follow the answer.
 	pending pendingHooks
 	// guarded is what the shield writes to. It is a part of the call, so that it costs no memory of its own.

@@ -22,7 +22,6 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	}
 	u.collections(c.Collections)
 	u.refuseIf(len(c.Documents) > 0, "#/documents")
-	u.settings(&c.Settings)
 	// What else is wrong with the settings is listed below, each with its place.
 	if s, err := e.compileSettings(c, &u.faults); err == nil {
 		u.limits(c, s)
@@ -51,13 +50,6 @@ func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.Fiel
 	u := refusals{document: m.Document}
 	u.refuseIf(e.options.Limits == nil && limited(m.RateLimit), "#/rateLimit")
 	u.refuseIf(m.Expect != nil, "#/expect")
-	for i := range m.Responses {
-		at := "#/responses/" + strconv.Itoa(i)
-		if m.SingleResponse {
-			at = "#/response"
-		}
-		u.response(&m.Responses[i], at)
-	}
 	if m.Request.Path+m.Request.PathMatches+m.Request.RawTarget != "" {
 		s, err := e.compileSettings(c, &mockbase.Faults{})
 		if err != nil {
@@ -80,10 +72,6 @@ func (u *refusals) refuseIf(there bool, pointer string) { //nolint:revive // a t
 	if there {
 		u.faults.Append(notServed(pointer, pointer[strings.LastIndexByte(pointer, '/')+1:]))
 	}
-}
-
-func (u *refusals) settings(s *mockbase.Settings) {
-	u.proxy(s.Fallback, "#/settings/fallback/proxy")
 }
 
 func (u *refusals) collections(list []mockbase.Collection) {
@@ -116,17 +104,6 @@ func (u *refusals) limits(c *mockbase.Config, s *settings) {
 	b.build(c.Defaults.RateLimit, "#/defaults/rateLimit")
 	for i := range c.Collections {
 		compileCollectionLimits(c, s, &c.Collections[i], &u.faults)
-	}
-}
-
-func (u *refusals) response(r *mockbase.Response, at string) {
-	u.proxy(r.Proxy, at+"/proxy")
-}
-
-// proxy refuses recording.
-func (u *refusals) proxy(p *mockbase.Proxy, at string) {
-	if p != nil {
-		u.refuseIf(p.Record != "never" && p.Record != "", at+"/record")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/journal"
+	"github.com/mockbase/mockbase/engine/tape"
 	"github.com/mockbase/mockbase/management/auth"
 	"github.com/mockbase/mockbase/management/catalog"
 	"github.com/mockbase/mockbase/store/sqlite"
@@ -206,7 +207,15 @@ func (s *server) openMocks() error {
 		defer cancel()
 		return s.journal.Close(ctx)
 	})
+	mocks := tape.NewRecorder(&mockKeeper{func() *catalog.Catalog { return s.catalog }}, s.log.Logger)
+	s.ends = append(s.ends, func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.settings.ShutdownTimeout.Span())
+		defer cancel()
+		mocks.Close(ctx)
+		return nil
+	})
 	options := engine.Options{
+		Mocks:         mocks,
 		ClientAddress: s.shield.Client, Clock: s.clock, Logger: s.log.Logger,
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
 		Upstreams:    s.upstreams(),
