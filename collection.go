@@ -1,6 +1,9 @@
 package mockbase
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Collection is working create, read, update and delete over sample data (group V).
 type Collection struct {
@@ -22,6 +25,34 @@ type Collection struct {
 	Priority    int
 	RateLimit   *RateLimit
 	Delay       *Delay
+}
+
+// CollectionState says how a collection stands in a session (rule M-198).
+type CollectionState struct {
+	Name string
+	// Items is the number of items, 1 for a singular collection.
+	Items int
+	// ChangedAt is the session's time of the last write; the zero time tells that the sample data is as it was.
+	ChangedAt time.Time
+	// Persist tells that the data of the default session is kept in the store (rule V16).
+	Persist bool
+}
+
+// CollectionItem is an item of a collection.
+type CollectionItem struct {
+	// ID is the id as text, "" for the object of a singular collection.
+	ID string
+	// Text is the item's JSON.
+	Text json.RawMessage
+}
+
+// CollectionData is everything that a collection holds in a session, as it is kept (rule V16).
+type CollectionData struct {
+	Name string
+	// NextID is the next counted id, Drawn the number of ids that were made up: neither ever goes back (rule V3).
+	NextID, Drawn int64
+	// Items are the JSON texts of the items in the order of their creation.
+	Items []json.RawMessage
 }
 
 // Relation ties a member of a collection's items to the items of another collection.

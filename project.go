@@ -32,6 +32,9 @@ type Project struct {
 	// Owners names the source that wrote an item of the configuration, by "section/name" (rule M-76). An item that is not
 	// in it was made by hand. It is no part of a definition.
 	Owners map[string]string
+	// VariableNotes say of each variable what its definition does not. A variable without one is at its first version and no
+	// secret. It is no part of a definition.
+	VariableNotes map[string]VariableNote
 	// Version counts changes of the project's own members, from 1 (rule M-4).
 	Version int64
 	// Revision counts changes of anything in the project, its mocks included, from 1 (rule M-76).
@@ -67,6 +70,21 @@ type Variable struct {
 	Name string
 	// Value is the scalar's JSON text.
 	Value json.RawMessage
+}
+
+// VariableNote is what is known of a variable beside its value (rule M-195).
+type VariableNote struct {
+	// Version counts the changes of the value and of Secret, from 1.
+	Version int64
+	// Secret keeps the value out of everything but templates.
+	Secret bool
+}
+
+// NoteOf is what is known of a variable that there is.
+func (p *Project) NoteOf(name string) VariableNote {
+	note := p.VariableNotes[name]
+	note.Version = max(note.Version, 1)
+	return note
 }
 
 // Definition is one whole document: a project as it is written in a file or sent to the API.

@@ -183,7 +183,12 @@ func (c *call) base() string {
 type dataKey struct{}
 
 // sessionData is the data of collections in one session.
-type sessionData struct{ *collection.Data }
+type sessionData struct {
+	*collection.Data
+
+	// kept tells that the data outlives the session, which ends with the engine.
+	kept bool
+}
 
 var _ session.Attachment = sessionData{}
 
@@ -195,16 +200,26 @@ func (d sessionData) Reset(what session.Levels) {
 }
 
 // End lets go of the data.
-func (d sessionData) End() { d.Data.Reset() }
+func (d sessionData) End() {
+	if !d.kept {
+		d.Data.Reset()
+	}
+}
 
 // data is the data of the request's session, at the state of the request's program.
 func (c *call) data() *collection.Data { return c.program.dataOf(c.session) }
 
 func (p *program) dataOf(s *session.Session) *collection.Data {
 	attached := s.Attached(dataKey{}, func() session.Attachment {
-		return sessionData{collection.NewData(p.collections, func(name string, n int64) string {
+		data := collection.NewData(p.collections, func(name string, n int64) string {
 			return uuidOf(chance.Key{Seed: s.Seed(), Session: s.Name(), Mock: name, Purpose: "id", Call: n})
-		}, s.Clock().Now)}
+		}, s.Clock().Now)
+		kept := p.keeper != nil && s.IsDefault()
+		if kept {
+			projectID, keeper := p.project.ID, p.keeper
+			data.Watch(func(name string) { keeper.changed(projectID, data, name) })
+		}
+		return sessionData{data, kept}
 	})
 	own, _ := attached.(sessionData)
 	own.Adopt(p.collections, p.project.Revision)

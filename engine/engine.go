@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -98,6 +99,8 @@ type Options struct {
 	Limits *simlimit.Keeper
 	// MaxSessions bounds the sessions of each project beside the default one; 0 is session.DefaultQuota (rule AA7).
 	MaxSessions int
+	// Data keeps the data of collections that persist; nil keeps none beyond the engine's life (rule V16).
+	Data DataStore
 	// Clock says what time it is; nil is time.Now.
 	Clock func() time.Time
 	// Logger hears of published programs; nil is silent.
@@ -124,6 +127,9 @@ type Engine struct {
 	streams   *sse.Hub
 	talks     *websocket.Host
 	hooks     *webhook.Queue
+
+	// keeper stores the data of collections that persist, nil without a store.
+	keeper *keeper
 
 	// serials name what sessions remember.
 	serials atomic.Uint64
@@ -171,7 +177,7 @@ func New(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make engine: %w", err)
 	}
-	e.nowhere = nowhere
+	e.nowhere, e.keeper = nowhere, startKeeper(o.Data, o.Logger)
 	return e, nil
 }
 
@@ -224,16 +230,23 @@ func (e *Engine) Publish(s *mockbase.Snapshot) error {
 	if e.overtaken(s) {
 		return nil
 	}
-	p, err := e.compile(s, e.programs.Load().byID[s.Project.ID])
+	former := e.programs.Load().byID[s.Project.ID]
+	p, err := e.compile(s, former)
 	if err != nil {
 		return fmt.Errorf("publish project %q: %w", s.Project.Slug, err)
 	}
+	p.keeper = e.keeper
+	kept := e.kept(p, former)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.overtaken(s) {
 		return nil
 	}
 	p.sessions = e.sessionsOf(p)
+	if err := p.restore(kept); err != nil {
+		e.options.Logger.Error("kept data of a collection can't be restored", slog.Any("error", err))
+	}
+	p.keep(former)
 	e.outlive(e.programs.Load().byID[s.Project.ID], s)
 	next := e.programs.Load().without(s.Project.ID)
 	next.bySlug[s.Project.Slug] = p
@@ -260,13 +273,32 @@ func (e *Engine) Withdraw(projectID string) {
 		delete(e.sessions, projectID)
 		defer sessions.Close()
 	}
+	e.keeper.drop(projectID)
 	next := e.programs.Load().without(projectID)
 	next.count()
 	e.programs.Store(next)
 }
 
+// kept is what the store has of a project that was not published yet.
+func (e *Engine) kept(p, former *program) []mockbase.CollectionData {
+	if e.keeper == nil || former != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(e.ended, keepTimeout)
+	defer cancel()
+	kept, err := e.keeper.store.KeptCollections(ctx, p.project.ID)
+	if err != nil {
+		e.options.Logger.Error("kept data of collections can't be read", slog.String("project", p.project.Slug), slog.Any("error", err))
+	}
+	return kept
+}
+
+// Flush stores what collections that persist hold by now (rule V16). Call it once more when the last request was answered
+// after Close.
+func (e *Engine) Flush(ctx context.Context) error { return e.keeper.flush(ctx) }
+
 // Close ends all delays, so that the answers in flight finish at once (rule N13), waits a moment for webhooks under way
-// (rule S9), and closes the files root. It may be called again.
+// (rule S9), stores what persists, and closes the files root. It may be called again.
 func (e *Engine) Close() error {
 	e.end()
 	ctx, cancel := context.WithTimeout(context.Background(), closingTime)
@@ -274,14 +306,15 @@ func (e *Engine) Close() error {
 	e.hooks.Close(ctx)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	err := e.keeper.close()
 	for _, sessions := range e.sessions {
 		sessions.Close()
 	}
 	e.forwarder.CloseIdle()
 	if e.files == nil {
-		return nil
+		return err
 	}
-	return e.files.Close()
+	return errors.Join(err, e.files.Close())
 }
 
 // sessionsOf returns the sessions of a program's project, which outlive its programs. The engine must be locked.

@@ -39,6 +39,8 @@ type program struct {
 	collected   []*route
 	// policies are the project's named limits, in its order.
 	policies []namedLimit
+	// keeper stores what collections of the default session hold, nil when nothing does.
+	keeper *keeper
 	// sessions are those of the project; nil as long as the program is not published.
 	sessions *session.Registry
 	// served tells that exchanges were recorded that this program answered.

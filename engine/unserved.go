@@ -79,7 +79,6 @@ func (u *refusals) collections(list []mockbase.Collection) {
 		c := &list[i]
 		at := "#/collections/" + mockbase.PointerToken(c.Name)
 		u.refuseIf(c.SeedFile != "", at+"/seedFile")
-		u.refuseIf(c.Persist, at+"/persist")
 	}
 	collection.Compile(list, &u.faults)
 }

@@ -117,6 +117,7 @@ func TestM6_other_methods_are_refused_with_Allow(t *testing.T) {
 func TestM241_HEAD_is_GET_without_a_body(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.apply(`{"collections":{"posts":{"path":"/posts"}}}`)
 	w.addMock(`{"name":"hello","request":"GET /hello","response":{}}`)
 	w.record()
 	for _, r := range management.Routes() {

@@ -30,7 +30,7 @@ func (*Server) getDefinition(c *call) error {
 	if c.offer == typeYAML {
 		format = mockbase.FormatYAML
 	}
-	text, err := mockbase.EncodeDefinition(project, mocks, format)
+	text, err := mockbase.EncodeDefinition(withoutSecrets(project), mocks, format)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,8 @@ func bodies() []bodied {
 		{http.MethodPost, sessionsPath + "/default/clock", owner, json, `{"advance":"1s"}`, 1},
 		{http.MethodPut, scenariosPath + "/checkout", owner, json, `{"state":"paid"}`, 1},
 		{http.MethodPost, scenariosPath + "/reset", owner, json, `{"names":["checkout"]}`, 1},
+		{http.MethodPost, projectPath + "/collections/posts/reset", owner, json, `{"session":"default"}`, 1},
+		{http.MethodPut, projectPath + "/variables/greeting", owner, json, `{"value":"hi"}`, 1},
 		{http.MethodPost, mocksPath + "/hello/duplicate", owner, json, `{"name":"again"}`, 1},
 		{http.MethodPost, mocksPath + "/bulk", owner, json, `{"action":"disable","mocks":["hello"]}`, 1},
 		{http.MethodPut, "/api/v1/admin/shield", admin, json, shieldBody, 1},
@@ -70,6 +72,7 @@ const shieldBody = `{"policies":[{"name":"engine","limit":7,"window":"60s","algo
 func inputWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
+	w.apply(`{"collections":{"posts":{"path":"/posts"}}}`)
 	w.addMock(`{"name":"hello","request":"GET /hello","response":{}}`)
 	w.record()
 	w.addMock(`{"name":"pay","request":"POST /pay","scenario":"checkout","response":{"setState":"paid"}}`)

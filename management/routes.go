@@ -90,7 +90,7 @@ const metricsPath = "/metrics"
 func (s *Server) table() []route {
 	table := s.maintained(routes())
 	if s.State == nil {
-		stateful := operations(stateRoutes(nil))
+		stateful := operations(append(stateRoutes(nil), collectionRoutes(nil)...))
 		table = slices.DeleteFunc(table, func(rt route) bool { return stateful[rt.operation] })
 	}
 	if s.Guardian == nil {
@@ -159,7 +159,7 @@ func routes() []route {
 		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, offers: []string{typeJSON, typeLines}, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, operation: "getExchange", handle: (*Server).getExchange},
 		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
-	}, explanationRoutes(project), stateRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
+	}, explanationRoutes(project), stateRoutes(list), collectionRoutes(list), variableRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
 }
 
 // explanationRoutes are those by which requests are explained, made and turned into mocks.

@@ -39,6 +39,7 @@ type State interface {
 	Sessions
 	Clocks
 	Scenarios
+	Collections
 }
 
 // durationText writes a duration as a person does (rule M-2): 1h30m, 250ms.

@@ -32,6 +32,7 @@ import (
 type Store interface {
 	Definitions
 	History
+	Collections
 	Accounts
 	Users
 	Roles

@@ -218,7 +218,7 @@ func (s *server) openMocks() error {
 		Mocks:         mocks,
 		ClientAddress: s.shield.Client, Clock: s.clock, Logger: s.log.Logger,
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
-		Upstreams:    s.upstreams(),
+		Upstreams: s.upstreams(), Data: s.store,
 		BasePath:     string(s.settings.BasePath) + engine.DefaultBasePath,
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
 	}
@@ -289,7 +289,7 @@ func (s *server) drain(signals <-chan os.Signal) error {
 		// Delays end at once; what they held back is answered now, while webhooks under way end.
 		closed := make(chan error, 1)
 		go func() { closed <- s.engine.Close() }()
-		drained <- errors.Join(s.http.shutdown(ctx), <-closed)
+		drained <- errors.Join(s.http.shutdown(ctx), <-closed, s.engine.Flush(ctx))
 	}()
 	for {
 		select {

@@ -347,8 +347,8 @@ func TestV16_a_session_writes_to_data_of_its_own(t *testing.T) {
 	if diff := cmp.Diff([]collection.Summary{{Name: "posts", Items: 2, ChangedAt: time.Unix(1_700_000_000, 0)}, {Name: "notes", Items: 1}}, s.data.Summaries()); diff != "" {
 		t.Error(diff)
 	}
-	items, _ := s.data.Items("posts")
-	if err := other.data.Restore("posts", items); err != nil {
+	kept, _ := s.data.Kept("posts")
+	if err := other.data.Restore(kept); err != nil {
 		t.Fatal(err)
 	}
 	other.want("GET /posts", "", `200 [{"id":1},{"id":2}]`)

@@ -1,11 +1,13 @@
 package collection
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 	"sync"
 	"time"
 
+	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/jsonvalue"
 )
 
@@ -21,6 +23,23 @@ type Data struct {
 	// own holds the tables that the session has written to.
 	own     map[string]*table
 	changed map[string]time.Time
+	// watch is told the names of collections that changed; nil is nobody.
+	watch func(name string)
+}
+
+// Watch has someone told the names of collections that persist and change from now on. It is called while the data is locked: it must
+// be quick, and must not call the data. It is set before the data is used.
+func (d *Data) Watch(told func(name string)) { d.watch = told }
+
+func (d *Data) tell(names ...string) {
+	if d.watch == nil {
+		return
+	}
+	for _, name := range names {
+		if of := d.set.byName[name]; of != nil && of.Persist {
+			d.watch(name)
+		}
+	}
 }
 
 // NewData makes the data of a session. uuid makes the n-th id, from 1, that a collection needs of it, and now is the
@@ -49,6 +68,7 @@ func (d *Data) Adopt(s *Set, revision int64) {
 		if now == nil || now.Singular != then.Singular || now.IDMember != then.IDMember {
 			delete(d.own, name)
 			delete(d.changed, name)
+			d.tell(name)
 		}
 	}
 	d.set = s
@@ -72,6 +92,7 @@ func (d *Data) Reset(names ...string) int {
 			items += of.seed.count()
 		}
 	}
+	d.tell(names...)
 	return items
 }
 
@@ -94,9 +115,8 @@ func (d *Data) Summaries() []Summary {
 	return list
 }
 
-// Items returns the items of a collection, or the one object of a singular one, as JSON; false when there is no such
-// collection.
-func (d *Data) Items(name string) ([][]byte, bool) {
+// Items returns the items of a collection, or the one object of a singular one; false when there is no such collection.
+func (d *Data) Items(name string) ([]mockbase.CollectionItem, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	of := d.set.byName[name]
@@ -104,18 +124,39 @@ func (d *Data) Items(name string) ([][]byte, bool) {
 		return nil, false
 	}
 	t := d.table(of)
-	list := make([][]byte, 0, t.count())
+	list := make([]mockbase.CollectionItem, 0, t.count())
 	if of.Singular {
-		return append(list, t.single.text), true
+		return append(list, mockbase.CollectionItem{Text: t.single.text}), true
 	}
-	for _, it := range t.all() {
-		list = append(list, it.text)
+	for id, it := range t.all() {
+		list = append(list, mockbase.CollectionItem{ID: id, Text: it.text})
 	}
 	return list, true
 }
 
-// Restore puts items in the place of all that a collection holds, as Items gave them (rule V16).
-func (d *Data) Restore(name string, items [][]byte) error {
+// Kept returns what has to be kept of a collection, so that Restore brings it back; false when the session has not written
+// to it, or there is none of this name.
+func (d *Data) Kept(name string) (*mockbase.CollectionData, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	t := d.own[name]
+	if t == nil || d.set.byName[name] == nil {
+		return nil, false
+	}
+	kept := &mockbase.CollectionData{Name: name, NextID: t.next, Drawn: t.drawn, Items: make([]json.RawMessage, 0, t.count())}
+	if t.single != nil {
+		kept.Items = append(kept.Items, t.single.text)
+		return kept, true
+	}
+	for _, it := range t.all() {
+		kept.Items = append(kept.Items, it.text)
+	}
+	return kept, true
+}
+
+// Restore puts what was kept in the place of all that a collection holds (rule V16). Nobody is told.
+func (d *Data) Restore(kept *mockbase.CollectionData) error {
+	name, items := kept.Name, kept.Items
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	of := d.set.byName[name]
@@ -140,6 +181,7 @@ func (d *Data) Restore(name string, items [][]byte) error {
 			return fmt.Errorf("restore collection %q: %w", name, err)
 		}
 	}
+	t.next, t.drawn = max(t.next, kept.NextID), kept.Drawn
 	d.own[name], d.changed[name] = t, d.now()
 	return nil
 }

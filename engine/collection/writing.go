@@ -27,6 +27,7 @@ func (d *Data) change(do func(w *writing) error) error {
 	}
 	for name := range w.touched {
 		d.changed[name] = d.now()
+		d.tell(name)
 	}
 	return nil
 }

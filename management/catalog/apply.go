@@ -160,6 +160,7 @@ func (p *planning) nextProject() *mockbase.Project {
 	next.Origin = p.folder
 	if p.config.changed {
 		next.Config, next.Owners = p.config.config, p.config.owners
+		next.VariableNotes = notesAfter(next, &now.Config)
 	}
 	next.Version++
 	next.UpdatedAt = p.catalog.now()

@@ -198,6 +198,9 @@ func (m *sectionMerge) give(g part, old *part) {
 	if differs {
 		item.Changes = differences(old.text, g.text)
 	}
+	if m.kind == KindVariable && m.planning.from.Project.NoteOf(g.name).Secret {
+		item.Changes = masked(item.Changes)
+	}
 	item.Changes = append(item.Changes, ownerChange(owner, next)...)
 	if len(item.Changes) > 0 {
 		m.write(g, key, next)

@@ -141,6 +141,7 @@ func changeProject(p *mockbase.Project, change func(*mockbase.Project) error) (*
 		return nil, err
 	}
 	next.ID, next.Origin, next.Owners = p.ID, p.Origin, p.Owners
+	next.VariableNotes = p.VariableNotes
 	next.Version, next.Revision, next.CreatedAt, next.UpdatedAt = p.Version, p.Revision, p.CreatedAt, p.UpdatedAt
 	if sameSource(p.Config.Source, next.Config.Source) {
 		next.Config = p.Config
@@ -152,6 +153,7 @@ func changeProject(p *mockbase.Project, change func(*mockbase.Project) error) (*
 	}
 	next.Config = config
 	next.Owners = ownersAfterHand(p, config.Source)
+	next.VariableNotes = notesAfter(&next, &p.Config)
 	return &next, nil
 }
 
@@ -190,7 +192,8 @@ func (c *Catalog) replaceProject(ctx context.Context, e *entry, s *mockbase.Snap
 
 func sameProject(a, b *mockbase.Project) bool {
 	return a.Slug == b.Slug && a.Name == b.Name && a.Description == b.Description && a.Access == b.Access &&
-		a.PersistTraffic == b.PersistTraffic && a.RequireIfMatch == b.RequireIfMatch && sameSource(a.Config.Source, b.Config.Source)
+		a.PersistTraffic == b.PersistTraffic && a.RequireIfMatch == b.RequireIfMatch &&
+		maps.Equal(a.VariableNotes, b.VariableNotes) && sameSource(a.Config.Source, b.Config.Source)
 }
 
 // DeleteProject deletes a project with everything in it.

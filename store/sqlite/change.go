@@ -61,7 +61,7 @@ func (c change) putProject(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.atRevision(ctx, `UPDATE projects SET slug = ?, name = ?, description = ?, access = ?, config = ?, owners = ?,
+	return c.atRevision(ctx, `UPDATE projects SET slug = ?, name = ?, description = ?, access = ?, config = ?, owners = ?, variables = ?,
 		persist_traffic = ?, require_if_match = ?, origin = ?, version = ?, created_at = ?, updated_at = ?, revision = revision + 1
 		WHERE id = ? AND revision = ?`, append(row, c.set.ProjectID, c.set.IfRevision)...)
 }
@@ -77,8 +77,8 @@ func (c change) createProject(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.exec(ctx, `INSERT INTO projects (slug, name, description, access, config, owners, persist_traffic, require_if_match, origin,
-		version, created_at, updated_at, id, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, append(row, c.set.ProjectID)...)
+	_, err = c.exec(ctx, `INSERT INTO projects (slug, name, description, access, config, owners, variables, persist_traffic, require_if_match,
+		origin, version, created_at, updated_at, id, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, append(row, c.set.ProjectID)...)
 	if err != nil || c.set.OwnerID == "" {
 		return err
 	}
@@ -203,10 +203,24 @@ func projectRow(p *mockbase.Project) ([]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write owners: %w", err)
 	}
+	notes := make(map[string]noteRecord, len(p.VariableNotes))
+	for name, note := range p.VariableNotes {
+		notes[name] = noteRecord(note)
+	}
+	variables, err := text(notes)
+	if err != nil {
+		return nil, fmt.Errorf("write variables: %w", err)
+	}
 	return []any{
-		p.Slug, p.Name, p.Description, string(p.Access), config, owners, p.PersistTraffic, p.RequireIfMatch, p.Origin, p.Version,
+		p.Slug, p.Name, p.Description, string(p.Access), config, owners, variables, p.PersistTraffic, p.RequireIfMatch, p.Origin, p.Version,
 		nanos(p.CreatedAt), nanos(p.UpdatedAt),
 	}, nil
+}
+
+// noteRecord is the stored form of what is known of a variable.
+type noteRecord struct {
+	Version int64 `json:"version"`
+	Secret  bool  `json:"secret,omitempty"`
 }
 
 // text is v's JSON. Unlike json.Marshal it leaves the characters of HTML alone: documents come back as they were given.

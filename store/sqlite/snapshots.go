@@ -46,8 +46,8 @@ func (d *DB) Snapshots(ctx context.Context) ([]*mockbase.Snapshot, error) {
 }
 
 func readProjects(ctx context.Context, tx *sql.Tx) ([]*mockbase.Snapshot, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, slug, name, description, access, config, owners, persist_traffic, require_if_match,
-		origin, version, revision, created_at, updated_at FROM projects ORDER BY slug`)
+	rows, err := tx.QueryContext(ctx, `SELECT id, slug, name, description, access, config, owners, variables, persist_traffic,
+		require_if_match, origin, version, revision, created_at, updated_at FROM projects ORDER BY slug`)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +67,26 @@ func scanProject(rows *sql.Rows) (*mockbase.Project, error) {
 	var (
 		p                mockbase.Project
 		config, owners   []byte
+		variables        []byte
 		created, updated int64
 	)
-	if err := rows.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Access, &config, &owners, &p.PersistTraffic, &p.RequireIfMatch,
-		&p.Origin, &p.Version, &p.Revision, &created, &updated); err != nil {
+	if err := rows.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Access, &config, &owners, &variables, &p.PersistTraffic,
+		&p.RequireIfMatch, &p.Origin, &p.Version, &p.Revision, &created, &updated); err != nil {
 		return nil, err
 	}
 	p.CreatedAt, p.UpdatedAt = moment(created), moment(updated)
 	if err := json.Unmarshal(owners, &p.Owners); err != nil {
 		return nil, unreadable("the owners of project "+p.Slug, err)
+	}
+	var notes map[string]noteRecord
+	if err := json.Unmarshal(variables, &notes); err != nil {
+		return nil, unreadable("the variables of project "+p.Slug, err)
+	}
+	for name, note := range notes {
+		if p.VariableNotes == nil {
+			p.VariableNotes = make(map[string]mockbase.VariableNote, len(notes))
+		}
+		p.VariableNotes[name] = mockbase.VariableNote(note)
 	}
 	var source map[string]json.RawMessage
 	if err := json.Unmarshal(config, &source); err != nil {

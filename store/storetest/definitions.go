@@ -40,8 +40,9 @@ func project(slug string) *mockbase.Project {
 	return &mockbase.Project{
 		ID: "prj_" + slug, Slug: slug, Name: "The " + slug, Description: "it's for <tests> & more",
 		Access: mockbase.AccessToken, PersistTraffic: true, RequireIfMatch: true, Origin: "folder",
-		Owners:  map[string]string{"settings": "ci"},
-		Version: 3, Revision: 1, CreatedAt: noon(), UpdatedAt: noon().AddDate(0, 0, 1),
+		Owners:        map[string]string{"settings": "ci"},
+		VariableNotes: map[string]mockbase.VariableNote{"token": {Version: 3, Secret: true}, "plain": {Version: 1}},
+		Version:       3, Revision: 1, CreatedAt: noon(), UpdatedAt: noon().AddDate(0, 0, 1),
 	}
 }
 
