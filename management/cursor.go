@@ -115,23 +115,33 @@ type page struct {
 	Total      *int    `json:"total,omitempty"`
 }
 
-// cut sorts items by their keys and returns those of the page, with the cursor behind it, "" on the last.
+// cut returns the items of the page in the order of their keys, with the cursor behind it, "" on the last. It keeps no more
+// in order than a page: a list of ten thousand is sorted for the fifty that are shown.
 func cut[T any](l listing, items []T, keyOf func(T) key) (onPage []T, next string) {
-	slices.SortFunc(items, func(a, b T) int { return l.compare(keyOf(a), keyOf(b)) })
-	from := 0
-	if l.after != nil {
-		from, _ = slices.BinarySearchFunc(items, *l.after, func(item T, after key) int {
-			if l.compare(keyOf(item), after) > 0 {
-				return 1
-			}
-			return -1
-		})
+	type keyed struct {
+		key  key
+		item T
 	}
-	to := min(from+l.limit, len(items))
-	if to < len(items) {
-		next = cursor{Sort: l.order(), After: keyOf(items[to-1])}.String()
+	first := make([]keyed, 0, l.limit+2)
+	for _, item := range items {
+		k := keyOf(item)
+		if l.after != nil && l.compare(k, *l.after) <= 0 {
+			continue
+		}
+		if len(first) > l.limit && l.compare(k, first[l.limit].key) >= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(first, k, func(one keyed, k key) int { return l.compare(one.key, k) })
+		first = slices.Insert(first, at, keyed{k, item})[:min(len(first)+1, l.limit+1)]
 	}
-	return items[from:to], next
+	onPage = make([]T, min(len(first), l.limit))
+	for i := range onPage {
+		onPage[i] = first[i].item
+	}
+	if len(first) > l.limit {
+		next = cursor{Sort: l.order(), After: first[l.limit-1].key}.String()
+	}
+	return onPage, next
 }
 
 // list answers with one page: the cursor stands in the body and, as a link, in the header.
