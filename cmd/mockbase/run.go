@@ -51,6 +51,7 @@ type grammar struct {
 	Serve       serveCommand       `cmd:"" help:"Run the server."`
 	Validate    validateCommand    `cmd:"" help:"Check definition files without a server."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server of the same settings whether it is well."`
+	Wait        waitCommand        `cmd:"" help:"Wait until a server is ready."`
 	User        struct {
 		Create userCreateCommand `cmd:"" help:"Make an account, while the server is stopped."`
 	} `cmd:"" help:"Manage accounts."`

@@ -172,6 +172,9 @@ func (r *Reader) Warnings() []Warning {
 			continue
 		}
 		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
+		if forClients(flag) {
+			continue
+		}
 		if NotServed(flag) {
 			warnings = append(warnings, Warning{Variable: name, NotYet: true})
 		} else {

@@ -99,6 +99,15 @@ func NotServed(name string) bool {
 	return false
 }
 
+// forClients tells whether a variable of this flag name is for the commands that call a server (rule C-2).
+func forClients(name string) bool {
+	switch name {
+	case "url", "token", "token-file":
+		return true
+	}
+	return false
+}
+
 // Values writes every setting the way it is read, by flag name. Secrets hide themselves.
 func (s *Settings) Values() (map[string]string, error) {
 	model, err := kong.New(s, kong.ExplicitGroups(Groups()), kong.NoDefaultHelp())
