@@ -84,6 +84,7 @@ func TestM63_the_saved_form_follows(t *testing.T) {
 		b.journal.Amend(shop, queued.ID, fail("first"))
 		b.journal.Amend(shop, queued.ID, fail("second"))
 		<-time.After(time.Second)
+		synctest.Wait()
 		b.sink.expect(b.t, "shop: 0", "amend shop: 0 second")
 		b.journal.Amend(shop, queued.ID, fail("third"))
 		b.journal.Clear(shop)
@@ -102,6 +103,7 @@ func TestM63_an_amendment_that_cannot_be_saved_is_told(t *testing.T) {
 		b.journal.Amend(shop, x.ID, fail("late"))
 		<-time.After(time.Second)
 		b.sink.setFail(nil)
+		synctest.Wait()
 		if logged(b.log, "is not saved") != 1 {
 			b.t.Errorf("logged %s", b.log)
 		}
