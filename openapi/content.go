@@ -1,0 +1,178 @@
+package openapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/mockbase/mockbase"
+)
+
+// made is a body.
+type made struct {
+	bytes []byte
+	// text tells that the body is text.
+	text bool
+}
+
+// cache keeps the static body of a media type, which is made once.
+type cache struct {
+	once    sync.Once
+	body    made
+	refused *refusal
+}
+
+// body makes the body of an answer (rule W37): the wanted example, the first of the examples, the example, that of the
+// schema, or a generated value. Dynamic bodies take examples only by name.
+func (m *making) body(t *mediaType) (made, *refusal) {
+	if name := m.preferred.Example; name != "" {
+		n, ok := m.operation.exampleNamed(t, name)
+		if !ok {
+			return made{}, &refusal{
+				status: http.StatusNotFound, code: mockbase.CodeExampleNotDefined,
+				detail: "The response has no example named " + quoted(name) + ".",
+			}
+		}
+		m.answer.Applied.Example = name
+		return t.write(n), nil
+	}
+	if m.random == nil {
+		t.cache.once.Do(func() { t.cache.body, t.cache.refused = m.operation.static(t) })
+		return t.cache.body, t.cache.refused
+	}
+	if t.schema == nil {
+		return made{}, nil
+	}
+	n, err := t.schema.generate(m.random)
+	if err != nil {
+		return made{}, unmet(t)
+	}
+	return t.write(n), nil
+}
+
+// static makes the body that is always the same.
+func (op *operation) static(t *mediaType) (made, *refusal) {
+	if n := op.example(t); n != nil {
+		return t.write(n), nil
+	}
+	if t.schema == nil {
+		return made{}, nil
+	}
+	n, err := t.schema.generate(nil)
+	if err != nil {
+		return made{}, unmet(t)
+	}
+	return t.write(n), nil
+}
+
+func unmet(t *mediaType) *refusal {
+	return &refusal{
+		status: http.StatusInternalServerError, code: mockbase.CodeAnswerFailed,
+		detail: "No value was found that the schema at " + t.schema.at + " allows.",
+	}
+}
+
+// example is the example that answers, nil if there is none (rules W37 to W39).
+func (op *operation) example(t *mediaType) *mockbase.Node {
+	for _, m := range t.examples {
+		if n := op.exampleValue(m.place); n != nil {
+			return n
+		}
+	}
+	if t.example.node != nil {
+		if at, ok := op.document.source.follow(t.example); ok && t.example.reference() != "" && at.node != nil {
+			return at.node
+		}
+		return t.example.node
+	}
+	if t.schema == nil {
+		return nil
+	}
+	at, ok := op.document.source.follow(t.schema.place)
+	if !ok {
+		return nil
+	}
+	return firstExample(at)
+}
+
+// exampleValue is the value of an Example object.
+func (op *operation) exampleValue(p place) *mockbase.Node {
+	at, ok := op.document.source.follow(p)
+	if !ok {
+		return nil
+	}
+	if n := presentMember(at, "value").node; n != nil {
+		return n
+	}
+	return presentMember(at, "dataValue").node
+}
+
+func (op *operation) exampleNamed(t *mediaType, name string) (*mockbase.Node, bool) {
+	for _, m := range t.examples {
+		if m.name == name {
+			n := op.exampleValue(m.place)
+			return n, n != nil
+		}
+	}
+	return nil, false
+}
+
+// write writes a value in the media type.
+func (t *mediaType) write(n *mockbase.Node) made {
+	switch {
+	case t.parsed.isJSON():
+		if n.Kind == mockbase.NodeText && t.holdsJSON(n.Text) {
+			return made{bytes: []byte(n.Text), text: true}
+		}
+		return made{bytes: n.JSON(), text: true}
+	case t.parsed.isXML():
+		if n.Kind == mockbase.NodeText && strings.HasPrefix(strings.TrimSpace(n.Text), "<") {
+			return made{bytes: []byte(n.Text), text: true}
+		}
+		return made{bytes: t.xml(n), text: true}
+	case t.parsed.isForm() && n.Kind == mockbase.NodeObject:
+		return made{bytes: []byte(formText(n)), text: true}
+	case n.Kind == mockbase.NodeNull:
+		return made{}
+	default:
+		return made{bytes: []byte(scalarText(n)), text: n.Kind != mockbase.NodeText || !t.binary()}
+	}
+}
+
+// binary tells whether a text of the schema stands for bytes.
+func (t *mediaType) binary() bool {
+	if t.schema == nil {
+		return false
+	}
+	at, ok := t.schema.owner.source.follow(t.schema.place)
+	return ok && at.text("format") == "binary"
+}
+
+// holdsJSON tells whether an example is JSON that was written as text, for a schema that allows no text.
+func (t *mediaType) holdsJSON(text string) bool {
+	trimmed := strings.TrimSpace(text)
+	if trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' {
+		return false
+	}
+	if t.schema != nil && t.schema.owner.kinds(t.schema.place).has("string") {
+		return false
+	}
+	_, err := parseJSON([]byte(text))
+	return err == nil
+}
+
+// formText writes an object as a form; lists are repeated.
+func formText(n *mockbase.Node) string {
+	var parts []string
+	for _, m := range n.Members {
+		items := []*mockbase.Node{m.Value}
+		if m.Value.Kind == mockbase.NodeList {
+			items = m.Value.Items
+		}
+		for _, item := range items {
+			parts = append(parts, url.QueryEscape(m.Key)+"="+url.QueryEscape(scalarText(item)))
+		}
+	}
+	return strings.Join(parts, "&")
+}

@@ -1,0 +1,162 @@
+package openapi
+
+import (
+	"mime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// media is a media type or range.
+type media struct {
+	kind, subtype string
+	parameters    map[string]string
+}
+
+// parseMedia reads a media type or range; it reports false for what is none.
+func parseMedia(text string) (media, bool) {
+	name, parameters, err := mime.ParseMediaType(text)
+	if err != nil {
+		// Parameters that cannot be read do not make the type unknown.
+		name = strings.ToLower(strings.TrimSpace(strings.SplitN(text, ";", 2)[0]))
+		parameters = nil
+	}
+	kind, subtype, ok := strings.Cut(name, "/")
+	if name == "*" {
+		kind, subtype, ok = "*", "*", true
+	}
+	return media{kind: kind, subtype: subtype, parameters: parameters}, ok && kind != "" && subtype != ""
+}
+
+func (m media) String() string { return m.kind + "/" + m.subtype }
+
+// isJSON tells whether bodies of this type are JSON.
+func (m media) isJSON() bool {
+	return m.subtype == "json" || strings.HasSuffix(m.subtype, "+json")
+}
+
+func (m media) isXML() bool {
+	return m.subtype == "xml" || strings.HasSuffix(m.subtype, "+xml")
+}
+
+func (m media) isForm() bool      { return m.String() == "application/x-www-form-urlencoded" }
+func (m media) isMultipart() bool { return m.kind == "multipart" }
+
+// isRange tells whether the type stands for several.
+func (m media) isRange() bool { return m.kind == "*" || strings.Contains(m.subtype, "*") }
+
+// includes tells whether a range or type stands for a type (rules W13 and W33): parameters are passed over, and types with a
+// suffix match themselves or ranges.
+func (m media) includes(other media) bool {
+	switch {
+	case m.kind != "*" && m.kind != other.kind:
+		return false
+	case m.subtype == "*" || m.subtype == other.subtype:
+		return true
+	case strings.HasPrefix(m.subtype, "*+"):
+		return strings.HasSuffix(other.subtype, m.subtype[1:])
+	default:
+		return false
+	}
+}
+
+// specificity orders what includes a type: the larger says more.
+func (m media) specificity() int {
+	switch {
+	case m.kind == "*":
+		return 0
+	case m.subtype == "*":
+		return 1
+	case m.isRange():
+		return 2
+	default:
+		return 3
+	}
+}
+
+// acceptable is one entry of an Accept header.
+type acceptable struct {
+	media
+	quality float64
+}
+
+// parseAccept reads Accept headers (RFC 9110, section 12.5.1). Entries that cannot be read are passed over.
+func parseAccept(lines []string) []acceptable {
+	var list []acceptable
+	for _, line := range lines {
+		for part := range strings.SplitSeq(line, ",") {
+			m, ok := parseMedia(part)
+			if !ok {
+				continue
+			}
+			a := acceptable{media: m, quality: 1}
+			if text, stated := m.parameters["q"]; stated {
+				q, err := strconv.ParseFloat(text, 64)
+				if err != nil || q < 0 || q > 1 {
+					q = 1
+				}
+				a.quality = q
+			}
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// quality is how much a type is wanted, 0 for not at all: the most specific entry decides (rule W31).
+func quality(list []acceptable, m media) (q float64, concrete media) {
+	best := -1
+	for _, a := range list {
+		fits := a.includes(m) || m.isRange() && m.includes(a.media)
+		if s := a.specificity(); fits && s > best {
+			best, q, concrete = s, a.quality, a.media
+		}
+	}
+	return q, concrete
+}
+
+// negotiate picks the media type of an answer (rules W31 to W33): the most wanted, in document order on a tie. Without
+// Accept it is application/json if declared, else the first. It returns nil if nothing is acceptable. concrete is the type
+// to say in place of a range.
+func negotiate(lines []string, offers []*mediaType) (chosen *mediaType, concrete media) {
+	if len(offers) == 0 {
+		return nil, media{}
+	}
+	list := parseAccept(lines)
+	if len(list) == 0 {
+		return byDefault(offers), media{}
+	}
+	best := 0.0
+	for _, offer := range offers {
+		if q, asked := quality(list, offer.parsed); q > best {
+			best, chosen, concrete = q, offer, asked
+		}
+	}
+	return chosen, concrete
+}
+
+// byDefault is the type of an answer to a request that wants none.
+func byDefault(offers []*mediaType) *mediaType {
+	at := slices.IndexFunc(offers, func(o *mediaType) bool { return o.parsed.String() == "application/json" })
+	return offers[max(at, 0)]
+}
+
+// header is the Content-Type of an answer (rules W32 and W34). value tells what the body is, where the document leaves the
+// type open.
+func (m *mediaType) header(concrete media, text bool) string { //nolint:revive // text is a fact about the body
+	key, parsed := m.key, m.parsed
+	if parsed.isRange() {
+		switch {
+		case concrete.kind != "" && !concrete.isRange():
+			key, parsed = concrete.String(), concrete
+		case text || parsed.kind == "text":
+			key, parsed = "text/plain", media{kind: "text", subtype: "plain"}
+		default:
+			return "application/octet-stream"
+		}
+	}
+	if parsed.kind == "text" && parsed.parameters["charset"] == "" {
+		return key + "; charset=utf-8"
+	}
+	return key
+}

@@ -1,0 +1,262 @@
+package openapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// Where parameters stand.
+const (
+	inPath   = "path"
+	inQuery  = "query"
+	inHeader = "header"
+	inCookie = "cookie"
+)
+
+// The styles of parameters (rule W7). tabDelimited is OpenAPI 2.0's tsv.
+const (
+	styleSimple  = "simple"
+	styleLabel   = "label"
+	styleMatrix  = "matrix"
+	styleForm    = "form"
+	styleSpace   = "spaceDelimited"
+	stylePipe    = "pipeDelimited"
+	styleDeep    = "deepObject"
+	tabDelimited = "tabDelimited"
+)
+
+// parameter is one parameter of an operation.
+type parameter struct {
+	in, name, style string
+	explode         bool
+	required        bool
+	allowEmpty      bool
+	at              place
+	// schema is nil where any text will do; content is set instead where the value is a document (rule W12).
+	schema  *schema
+	content *mediaType
+}
+
+// readParameter reads a parameter; nil leaves it out.
+func (op *operation) readParameter(at place) *parameter {
+	p := &parameter{in: at.text("in"), name: at.text("name"), required: at.holds("required"), allowEmpty: at.holds("allowEmptyValue"), at: at}
+	switch p.in {
+	case inPath, inQuery, inHeader, inCookie:
+	case "body", "formData":
+		if op.document.source.dialect == dialect20 {
+			break
+		}
+		fallthrough
+	default:
+		op.document.source.notes.add(at, mockbase.FieldEnum, "the parameter is left out: it is in "+quoted(p.in)+", which is no place for one")
+		return nil
+	}
+	if p.name == "" && p.in != "body" {
+		op.document.source.notes.add(at, mockbase.FieldRequired, "the parameter is left out: it has no name")
+		return nil
+	}
+	if p.in == inHeader && ignoredHeader(p.name) {
+		return nil
+	}
+	p.required = p.required || p.in == inPath
+	if op.document.source.dialect == dialect20 {
+		p.shape20(op)
+	} else {
+		p.shape30(op)
+	}
+	return p
+}
+
+// ignoredHeader tells which headers are described elsewhere (rule W10).
+func ignoredHeader(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "Accept", "Content-Type", "Authorization":
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *parameter) shape30(op *operation) {
+	p.schema = op.document.schemas.of(p.at.find("schema"))
+	if content := op.readContent(p.at.find("content")); len(content) > 0 {
+		p.content = content[0]
+	}
+	p.style = p.at.text("style")
+	if p.style == "" {
+		p.style = styleSimple
+		if p.in == inQuery || p.in == inCookie {
+			p.style = styleForm
+		}
+	}
+	p.explode = p.style == styleForm && !p.at.denies("explode") || p.at.holds("explode")
+}
+
+// shape20 reads the form of OpenAPI 2.0, where the parameter is a schema itself.
+func (p *parameter) shape20(op *operation) {
+	p.schema = op.document.schemas.of(p.at)
+	p.style = styleSimple
+	if p.in == inQuery || p.in == "formData" {
+		p.style = styleForm
+	}
+	switch p.at.text("collectionFormat") {
+	case "multi":
+		p.explode = true
+	case "ssv":
+		p.style = styleSpace
+	case "pipes":
+		p.style = stylePipe
+	case "tsv":
+		p.style = tabDelimited
+	}
+}
+
+// location is where a violation of the parameter is.
+func (p *parameter) location() string { return p.in + "." + p.name }
+
+// check reads the parameter of a request and validates it.
+func (p *parameter) check(r *reading) []mockbase.Violation {
+	sent := r.raw(p)
+	if len(sent) == 0 {
+		if p.required {
+			return violation(p.location(), codeMissing, "the parameter is required")
+		}
+		return nil
+	}
+	if p.allowEmpty && len(sent) == 1 && sent[0].value == "" {
+		return nil
+	}
+	if p.content != nil {
+		return p.checkContent(sent, r)
+	}
+	if p.schema == nil {
+		return nil
+	}
+	l := &lexer{parameter: p, schemas: p.schema.owner}
+	value := l.value(sent)
+	if len(l.faults) > 0 {
+		return l.faults
+	}
+	return p.schema.check(r.direction, value, p.location())
+}
+
+// checkContent reads a value that is a document of its own (rule W12).
+func (p *parameter) checkContent(sent []pair, r *reading) []mockbase.Violation {
+	text := p.decode(sent[0].value)
+	if !p.content.parsed.isJSON() {
+		return nil
+	}
+	value, err := parseJSON([]byte(text))
+	if err != nil {
+		return violation(p.location(), codeParse, "the value is no JSON: "+err.Error())
+	}
+	if p.content.schema == nil {
+		return nil
+	}
+	return p.content.schema.check(r.direction, value, p.location())
+}
+
+// decode undoes the encoding of a piece of a raw value.
+func (p *parameter) decode(raw string) string {
+	switch p.in {
+	case inQuery, "formData":
+		return decodedForm(raw)
+	case inHeader:
+		return raw
+	default:
+		return decoded(raw)
+	}
+}
+
+// reading is a request on its way through the checks.
+type reading struct {
+	*mockbase.DocumentRequest
+	operation *operation
+	direction direction
+	path      []pair
+	query     []pair
+	cookies   []pair
+}
+
+func newReading(op *operation, q *mockbase.DocumentRequest) *reading {
+	r := &reading{DocumentRequest: q, operation: op, direction: toServer, path: op.document.bindPath(op, q.Path), query: parsePairs(q.RawQuery)}
+	if op.document.options.Strict {
+		r.direction = toStrictServer
+	}
+	return r
+}
+
+// cookiePairs reads the cookies of the request.
+func (r *reading) cookiePairs() []pair {
+	if r.cookies != nil {
+		return r.cookies
+	}
+	r.cookies = []pair{}
+	for _, line := range r.Header["Cookie"] {
+		for part := range strings.SplitSeq(line, ";") {
+			if name, value, ok := strings.Cut(strings.Trim(part, " \t"), "="); ok {
+				r.cookies = append(r.cookies, pair{name: name, value: strings.Trim(value, `"`)})
+			}
+		}
+	}
+	return r.cookies
+}
+
+// raw returns what the request sent for a parameter, as it was sent. Objects in several parameters are all of them.
+func (r *reading) raw(p *parameter) []pair {
+	switch p.in {
+	case inPath:
+		return named(r.path, p.name)
+	case inHeader:
+		if lines := r.Header.Values(p.name); len(lines) > 0 {
+			return []pair{{name: p.name, value: strings.Join(lines, ", ")}}
+		}
+		return nil
+	case inCookie:
+		return p.among(r.cookiePairs())
+	default:
+		return p.among(r.query)
+	}
+}
+
+// among picks what belongs to the parameter from a list of pairs.
+func (p *parameter) among(pairs []pair) []pair {
+	switch {
+	case p.style == styleDeep:
+		return slices.DeleteFunc(slices.Clone(pairs), func(own pair) bool { return !strings.HasPrefix(own.name, p.name+"[") })
+	case p.spreads():
+		declared := p.schema.owner.properties(p.schema.place)
+		return slices.DeleteFunc(slices.Clone(pairs), func(own pair) bool { return declared[own.name].node == nil })
+	case p.explode:
+		// Many clients write name[] for lists.
+		if own := named(pairs, p.name); len(own) > 0 {
+			return own
+		}
+		return named(pairs, p.name+"[]")
+	default:
+		return named(pairs, p.name)
+	}
+}
+
+// spreads tells whether the members of an object are parameters of their own.
+func (p *parameter) spreads() bool {
+	return p.style == styleForm && p.explode && p.schema != nil && p.schema.is("object")
+}
+
+// names tells whether a query parameter of this name belongs to the parameter.
+func (p *parameter) names(name string) bool {
+	return len(p.among([]pair{{name: name}})) > 0
+}
+
+func named(pairs []pair, name string) []pair {
+	var list []pair
+	for _, p := range pairs {
+		if p.name == name {
+			list = append(list, p)
+		}
+	}
+	return list
+}

@@ -1,0 +1,154 @@
+package openapi
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The bounds of texts that are made of patterns.
+const (
+	mostTries   = 40
+	mostPattern = 20_000
+)
+
+// patterned makes a text that meets all patterns and the length.
+func (g *generator) patterned(s *shape) (*mockbase.Node, error) {
+	var compiled []*regexp.Regexp
+	for _, pattern := range s.patterns {
+		re, err := compilePattern(pattern)
+		if err != nil {
+			return nil, errUnmet
+		}
+		compiled = append(compiled, re)
+	}
+	meets := func(text string) bool {
+		return s.fits(text) && !slices.ContainsFunc(compiled, func(re *regexp.Regexp) bool { return !re.MatchString(text) })
+	}
+	if text := g.formatted(s.format); text != "" && meets(text) {
+		return textNode(text), nil
+	}
+	for _, pattern := range s.patterns {
+		tree, err := syntax.Parse(translatedPattern(pattern), syntax.Perl)
+		if err != nil {
+			continue
+		}
+		for try := range mostTries {
+			w := &writer{random: g, extra: try + g.variant, tree: tree}
+			text := w.write(s.minLength)
+			if meets(text) {
+				return textNode(text), nil
+			}
+			// What the pattern leaves open at its end may be filled up.
+			if short := s.minLength - utf8.RuneCountInString(text); short > 0 {
+				if filled := text + strings.Repeat("a", short); meets(filled) {
+					return textNode(filled), nil
+				}
+			}
+		}
+	}
+	return nil, errUnmet
+}
+
+// writer makes a text of one pattern. Repetitions are as short as the pattern allows, plus extra where that is allowed.
+type writer struct {
+	random *generator
+	extra  int
+	tree   *syntax.Regexp
+	out    strings.Builder
+}
+
+func (w *writer) write(minLength int) string {
+	if w.extra > 1 && minLength > 0 {
+		// One long repetition reaches a length sooner than many tries.
+		w.extra = max(w.extra, minLength-mostTries/2+w.extra)
+	}
+	w.node(w.tree)
+	return w.out.String()
+}
+
+func (w *writer) node(re *syntax.Regexp) {
+	if w.out.Len() > mostPattern {
+		return
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		w.out.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		w.out.WriteRune(w.oneOf(re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		w.out.WriteByte('a')
+	case syntax.OpCapture:
+		w.node(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			w.node(sub)
+		}
+	case syntax.OpAlternate:
+		w.node(re.Sub[w.pick(len(re.Sub))])
+	case syntax.OpStar:
+		w.repeat(re.Sub[0], 0, -1)
+	case syntax.OpPlus:
+		w.repeat(re.Sub[0], 1, -1)
+	case syntax.OpQuest:
+		w.repeat(re.Sub[0], 0, 1)
+	case syntax.OpRepeat:
+		w.repeat(re.Sub[0], re.Min, re.Max)
+	default:
+		// Anchors and boundaries take no text.
+	}
+}
+
+func (w *writer) pick(n int) int {
+	if w.random.random != nil {
+		return w.random.random.IntN(n)
+	}
+	return w.extra % n
+}
+
+func (w *writer) repeat(re *syntax.Regexp, least, most int) {
+	count := least + w.extra
+	if w.random.random != nil && w.extra < mostDynamic {
+		count += w.random.random.IntN(mostDynamic)
+	}
+	if most >= 0 {
+		count = min(count, most)
+	}
+	for range count {
+		if w.out.Len() > mostPattern {
+			return
+		}
+		w.node(re)
+	}
+}
+
+// oneOf picks a character of a class: the first one that reads well, or a random one.
+func (w *writer) oneOf(ranges []rune) rune {
+	if len(ranges) == 0 {
+		return 'a'
+	}
+	inside := func(r rune) bool {
+		for i := 0; i+1 < len(ranges); i += 2 {
+			if ranges[i] <= r && r <= ranges[i+1] {
+				return true
+			}
+		}
+		return false
+	}
+	if w.random.random != nil {
+		at := 2 * w.random.random.IntN(len(ranges)/2)
+		if span := ranges[at+1] - ranges[at]; span < utf8.RuneSelf {
+			return ranges[at] + w.random.random.Int32N(span+1)
+		}
+	}
+	for _, wanted := range "0aA1bB_- " {
+		if inside(wanted) {
+			return wanted
+		}
+	}
+	return ranges[0]
+}

@@ -1,0 +1,283 @@
+package openapi
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/mockbase/mockbase"
+)
+
+// response is one declared response of an operation.
+type response struct {
+	// key is a status, a range such as 2XX, or default.
+	key     string
+	at      place
+	content []*mediaType
+	headers []*responseHeader
+}
+
+// readResponses reads the responses in the order of the document.
+func (op *operation) readResponses() {
+	for _, m := range op.at.find("responses").members() {
+		key := strings.ToUpper(m.name)
+		if key == "DEFAULT" {
+			key = "default"
+		}
+		if strings.HasPrefix(m.name, "x-") || !validKey(key) {
+			if !strings.HasPrefix(m.name, "x-") {
+				op.document.source.notes.add(m.place, mockbase.FieldPattern, "the response "+quoted(m.name)+" is left out: it is no status")
+			}
+			continue
+		}
+		r := &response{key: key, at: m.place}
+		if at, ok := op.document.source.follow(m.place); ok && at.is(mockbase.NodeObject) {
+			r.at = at
+			if op.document.source.dialect == dialect20 {
+				r.content = op.answers20(at)
+			} else {
+				r.content = op.readContent(at.find("content"))
+			}
+			r.headers = op.readHeaders(at)
+		} else {
+			op.document.source.notes.add(m.place, mockbase.FieldType, "the response has no description; it is empty")
+		}
+		op.responses = append(op.responses, r)
+	}
+	if len(op.responses) == 0 {
+		op.document.source.notes.add(op.at, mockbase.FieldRequired, "the operation has no responses; it answers 200 without a body")
+		op.responses = []*response{{key: statusText(http.StatusOK), at: op.at}}
+	}
+}
+
+// validKey tells whether a key names responses: 200, 2XX or default.
+func validKey(key string) bool {
+	if key == "default" {
+		return true
+	}
+	if len(key) != 3 || key[0] < '1' || key[0] > '9' {
+		return false
+	}
+	_, err := strconv.Atoi(key)
+	return err == nil || key[1:] == "XX"
+}
+
+// answers20 makes the content of a response of 2.0: each media type has the schema, and an example of its own. Examples of
+// types that the operation does not produce count too.
+func (op *operation) answers20(at place) []*mediaType {
+	schema, examples := at.find("schema"), at.find("examples").members()
+	types := op.mediaTypes20("produces")
+	if schema.node == nil {
+		types = nil
+	}
+	for _, m := range examples {
+		if _, ok := parseMedia(m.name); ok && !slices.Contains(types, m.name) {
+			types = append(types, m.name)
+		}
+	}
+	if len(types) == 0 && schema.node == nil {
+		return nil
+	}
+	list := op.contentOf20(types, schema)
+	for _, m := range list {
+		for _, example := range examples {
+			if example.name == m.key {
+				m.example = example.place
+			}
+		}
+	}
+	return list
+}
+
+// status is the status of a response without a preference (rule W25).
+func (r *response) status() int {
+	switch {
+	case r.key == "default":
+		return http.StatusOK
+	case strings.HasSuffix(r.key, "XX"):
+		return int(r.key[0]-'0') * 100
+	default:
+		status, _ := strconv.Atoi(r.key)
+		return status
+	}
+}
+
+// exact tells whether the response states one status.
+func (r *response) exact() bool { return r.key != "default" && !strings.HasSuffix(r.key, "XX") }
+
+// find returns the response of a key, nil if there is none.
+func (op *operation) find(key string) *response {
+	at := slices.IndexFunc(op.responses, func(r *response) bool { return r.key == key })
+	if at < 0 {
+		return nil
+	}
+	return op.responses[at]
+}
+
+// usual is the response to a valid request (rule W25).
+func (op *operation) usual() (*response, int) {
+	var best *response
+	for _, r := range op.responses {
+		if r.exact() && r.status()/100 == 2 && (best == nil || r.status() < best.status()) {
+			best = r
+		}
+	}
+	for _, key := range []string{"2XX", "default"} {
+		if best == nil {
+			best = op.find(key)
+		}
+	}
+	if best == nil {
+		best = op.responses[0]
+	}
+	return best, best.status()
+}
+
+// coded is the response for a wanted status, nil if none is declared (rule W26).
+func (op *operation) coded(status int) *response {
+	for _, key := range []string{statusText(status), statusText(status/100) + "XX", "default"} {
+		if r := op.find(key); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// refusing is the response to an invalid request, nil if none is declared (rule W28).
+func (op *operation) refusing(statuses []int) (*response, int) {
+	for _, status := range statuses {
+		if r := op.find(statusText(status)); r != nil {
+			return r, status
+		}
+	}
+	for _, status := range statuses {
+		if r := op.find(statusText(status/100) + "XX"); r != nil {
+			return r, status
+		}
+	}
+	return op.find("default"), statuses[0]
+}
+
+// responseHeader is one declared header of a response.
+type responseHeader struct {
+	name    string
+	at      place
+	schema  *schema
+	example *mockbase.Node
+	explode bool
+	once    sync.Once
+	static  *mockbase.Node
+}
+
+// readHeaders reads the headers of a response (rule W36). Those that the server sets itself are left out, and so are CORS
+// headers without an example.
+func (op *operation) readHeaders(response place) []*responseHeader {
+	var list []*responseHeader
+	for _, m := range response.find("headers").members() {
+		at, ok := op.document.source.follow(m.place)
+		if !ok || !at.is(mockbase.NodeObject) {
+			continue
+		}
+		h := &responseHeader{name: m.name, at: at, example: firstExample(at), explode: at.holds("explode")}
+		own := at.find("schema")
+		if op.document.source.dialect == dialect20 {
+			own = at
+		}
+		if content := op.readContent(at.find("content")); len(content) > 0 && own.node == nil {
+			h.schema = content[0].schema
+			h.example = cmp.Or(h.example, content[0].example.node)
+		} else {
+			h.schema = op.document.schemas.of(own)
+		}
+		if h.example == nil {
+			h.example = op.firstNamed(at.find("examples"))
+		}
+		if !h.left() {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// firstNamed is the value of the first named example.
+func (op *operation) firstNamed(examples place) *mockbase.Node {
+	for _, m := range examples.members() {
+		if at, ok := op.document.source.follow(m.place); ok {
+			if n := presentMember(at, "value").node; n != nil {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// left tells whether a header is left to the server.
+func (h *responseHeader) left() bool {
+	name := http.CanonicalHeaderKey(h.name)
+	switch name {
+	case "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Trailer", "Deprecation", "Date":
+		return true
+	}
+	return h.name == "" || strings.HasPrefix(name, "Access-Control-") && h.example == nil
+}
+
+// value is the value of the header, nil without one.
+func (h *responseHeader) value(m *making) *mockbase.Node {
+	switch {
+	case h.example != nil:
+		return h.example
+	case h.schema == nil:
+		return nil
+	case m.random != nil:
+		v, err := h.schema.generate(m.random)
+		if err != nil {
+			return nil
+		}
+		return v
+	}
+	h.once.Do(func() {
+		if v, err := h.schema.generate(nil); err == nil {
+			h.static = v
+		}
+	})
+	return h.static
+}
+
+// simple writes a value in the style of headers (rule W36); it reports false for what no header can hold.
+func (h *responseHeader) simple(n *mockbase.Node) (string, bool) {
+	var text string
+	switch n.Kind {
+	case mockbase.NodeList:
+		var parts []string
+		for _, item := range n.Items {
+			parts = append(parts, scalarText(item))
+		}
+		text = strings.Join(parts, ",")
+	case mockbase.NodeObject:
+		between := ","
+		if h.explode {
+			between = "="
+		}
+		var parts []string
+		for _, m := range n.Members {
+			parts = append(parts, m.Key+between+scalarText(m.Value))
+		}
+		text = strings.Join(parts, ",")
+	default:
+		text = scalarText(n)
+	}
+	return text, !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// scalarText is the text of a scalar, and JSON for anything else.
+func scalarText(n *mockbase.Node) string {
+	switch n.Kind {
+	case mockbase.NodeText, mockbase.NodeNumber, mockbase.NodeBool:
+		return n.Text
+	default:
+		return string(n.JSON())
+	}
+}

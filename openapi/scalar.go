@@ -1,0 +1,236 @@
+package openapi
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mockbase/mockbase"
+)
+
+// number makes the smallest number that meets the bounds, 0 without bounds (rule W41), or a random one near them.
+func (g *generator) number(s *shape) (*mockbase.Node, error) {
+	step := s.multiple
+	whole := s.kinds.has("integer") && !s.kinds.has("number")
+	if whole {
+		step = commonMultiple(step, big.NewRat(1, 1))
+	}
+	value := s.smallest(step)
+	if g.random != nil {
+		value = g.drawn(s, step, value, whole)
+	}
+	if g.variant > 0 {
+		apart := step
+		if apart == nil {
+			apart = big.NewRat(1, 1)
+		}
+		value = new(big.Rat).Add(value, new(big.Rat).Mul(apart, big.NewRat(int64(g.variant), 1)))
+	}
+	if !s.allows(value) {
+		return nil, errUnmet
+	}
+	return &mockbase.Node{Kind: mockbase.NodeNumber, Text: numberText(value)}, nil
+}
+
+// smallest is the smallest number of the bounds that is a multiple of step, where there is one.
+func (s *shape) smallest(step *big.Rat) *big.Rat {
+	switch {
+	case s.lowest != nil:
+		return s.above(step)
+	case s.highest == nil || s.highest.Sign() > 0 || s.highest.Sign() == 0 && !s.highestOpen:
+		return new(big.Rat)
+	case step == nil:
+		if s.highestOpen {
+			return new(big.Rat).Sub(s.highest, big.NewRat(1, 1))
+		}
+		return s.highest
+	default:
+		at := floor(new(big.Rat).Quo(s.highest, step))
+		value := new(big.Rat).Mul(at, step)
+		if s.highestOpen && value.Cmp(s.highest) == 0 {
+			value.Sub(value, step)
+		}
+		return value
+	}
+}
+
+// above is the smallest number that the lowest bound allows.
+func (s *shape) above(step *big.Rat) *big.Rat {
+	if step == nil {
+		if !s.lowestOpen {
+			return s.lowest
+		}
+		next := new(big.Rat).Add(s.lowest, big.NewRat(1, 1))
+		if !s.allows(next) && s.highest != nil {
+			// The middle of the bounds lies between them.
+			next = new(big.Rat).Quo(new(big.Rat).Add(s.lowest, s.highest), big.NewRat(2, 1))
+		}
+		return next
+	}
+	at := floor(new(big.Rat).Quo(s.lowest, step))
+	value := new(big.Rat).Mul(at, step)
+	if value.Cmp(s.lowest) < 0 || s.lowestOpen && value.Cmp(s.lowest) == 0 {
+		value.Add(value, step)
+	}
+	return value
+}
+
+// floor is the largest whole number that is not above a number.
+func floor(value *big.Rat) *big.Rat {
+	quotient, remainder := new(big.Int).QuoRem(value.Num(), value.Denom(), new(big.Int))
+	if remainder.Sign() < 0 {
+		quotient.Sub(quotient, big.NewInt(1))
+	}
+	return new(big.Rat).SetInt(quotient)
+}
+
+func (s *shape) allows(value *big.Rat) bool {
+	if s.lowest != nil {
+		if c := value.Cmp(s.lowest); c < 0 || c == 0 && s.lowestOpen {
+			return false
+		}
+	}
+	if s.highest != nil {
+		if c := value.Cmp(s.highest); c > 0 || c == 0 && s.highestOpen {
+			return false
+		}
+	}
+	return true
+}
+
+// drawn is a random number of the bounds, up to a thousand steps from the smallest; otherwise where that leaves them.
+func (g *generator) drawn(s *shape, step, smallest *big.Rat, whole bool) *big.Rat { //nolint:revive // whole is a fact about the schema
+	const span = 1000
+	if step == nil {
+		step = big.NewRat(1, 100)
+	}
+	for limit := int64(span); limit > 0; limit /= 10 {
+		moved := new(big.Rat).Mul(step, big.NewRat(g.random.Int64N(limit), 1))
+		if value := new(big.Rat).Add(smallest, moved); s.allows(value) && (!whole || value.IsInt()) {
+			return value
+		}
+	}
+	return smallest
+}
+
+// numberText writes a number as JSON.
+func numberText(value *big.Rat) string {
+	const digits = 20
+	if value.IsInt() {
+		return value.Num().String()
+	}
+	return strings.TrimRight(value.FloatString(digits), "0")
+}
+
+// text makes a text of the format, the pattern and the length (rule W41).
+func (g *generator) text(s *shape) (*mockbase.Node, error) {
+	if s.minLength > mostText || s.maxLength >= 0 && s.minLength > s.maxLength {
+		return nil, errUnmet
+	}
+	if len(s.patterns) > 0 {
+		return g.patterned(s)
+	}
+	text := g.formatted(s.format)
+	switch {
+	case text == "" && s.format != "binary":
+		text = g.word()
+	case s.fits(text):
+		return textNode(text), nil
+	}
+	if g.variant > 0 {
+		text += strconv.Itoa(g.variant)
+	}
+	for len(text) > 0 && utf8.RuneCountInString(text) < s.minLength {
+		text += text
+	}
+	if text == "" {
+		text = strings.Repeat("a", s.minLength)
+	}
+	most := len(text)
+	switch {
+	case s.maxLength >= 0:
+		most = s.maxLength
+	case s.minLength > 0:
+		most = max(s.minLength, min(most, len(g.plainWord())))
+	}
+	return textNode(text[:min(len(text), most)]), nil
+}
+
+func (g *generator) plainWord() string { return "string" }
+
+// fits tells whether a text has an allowed length.
+func (s *shape) fits(text string) bool {
+	n := utf8.RuneCountInString(text)
+	return n >= s.minLength && (s.maxLength < 0 || n <= s.maxLength)
+}
+
+// word is a text without further meaning.
+func (g *generator) word() string {
+	if g.random == nil {
+		return "string"
+	}
+	words := strings.Fields("amber birch cedar delta ember fjord grove harbor island juniper kelp lagoon meadow north orchid " +
+		"pebble quartz river summit timber umbra valley willow yarrow zephyr")
+	return words[g.random.IntN(len(words))]
+}
+
+// formatted is a text of a format, "" for none that is known.
+func (g *generator) formatted(format string) string {
+	n := int64(g.variant)
+	if g.random != nil {
+		n = g.random.Int64N(1 << 30)
+	}
+	two := func(from, span int64) string { return pad(from+n%span, 2) }
+	switch format {
+	case "date-time":
+		return "20" + pad(20+n/86400%10, 2) + "-01-" + two(1, 28) + "T" + pad(n%24, 2) + ":00:00Z"
+	case "date":
+		return "2020-01-" + two(1, 28)
+	case "time":
+		return two(0, 24) + ":00:00Z"
+	case "duration":
+		return "PT" + strconv.FormatInt(1+n%59, 10) + "S"
+	case "uuid":
+		return pad(n, 8) + "-0000-4000-8000-000000000000"
+	case "byte":
+		return "c3RyaW5n"
+	case "password":
+		return "string"
+	case "json-pointer":
+		return "/string"
+	case "regex":
+		return "^.*$"
+	default:
+		return g.address(format, n)
+	}
+}
+
+// address is a text of one of the formats of names and addresses.
+func (g *generator) address(format string, n int64) string {
+	suffix := ""
+	if n > 0 {
+		suffix = strconv.FormatInt(n, 10)
+	}
+	switch format {
+	case "email", "idn-email":
+		return "user" + suffix + "@example.com"
+	case "hostname", "idn-hostname":
+		return "host" + suffix + ".example.com"
+	case "ipv4", "ip":
+		return "192.0.2." + strconv.FormatInt(1+n%254, 10)
+	case "ipv6":
+		return "2001:db8::" + strconv.FormatInt(1+n%9999, 10)
+	case "uri", "url", "iri":
+		return "https://example.com/" + suffix
+	case "uri-reference", "iri-reference", "uri-template":
+		return "/path" + suffix
+	default:
+		return ""
+	}
+}
+
+func pad(n int64, width int) string {
+	text := strconv.FormatInt(n, 10)
+	return strings.Repeat("0", max(0, width-len(text))) + text
+}

@@ -1,0 +1,359 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mockbase/mockbase"
+)
+
+// direction says which way a message goes: readOnly and writeOnly depend on it (rules W17 and W18).
+type direction uint8
+
+const (
+	toServer direction = iota
+	// toStrictServer refuses members that are readOnly.
+	toStrictServer
+	toClient
+)
+
+// schemeOfSchemas begins the addresses by which compiled schemas name one another.
+const schemeOfSchemas = "schema:///"
+
+// schemas compiles the schemas of a document when they are first needed, each once.
+type schemas struct {
+	source *source
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	byNode   map[*mockbase.Node]*schema
+	// list holds the schemas by number, which is how addresses name them.
+	list []*schema
+}
+
+// schema is one schema of a document.
+type schema struct {
+	place
+	owner  *schemas
+	number int
+	// compiled are the forms for each direction.
+	compiled [3]*jsonschema.Schema
+	failed   [3]error
+}
+
+func newSchemas(s *source) *schemas {
+	own := &schemas{source: s, byNode: map[*mockbase.Node]*schema{}}
+	own.compiler = jsonschema.NewCompiler()
+	own.compiler.DefaultDraft(jsonschema.Draft2020)
+	own.compiler.AssertFormat()
+	own.compiler.UseLoader(schemaLoader{own})
+	own.compiler.UseRegexpEngine(lenientRegexp)
+	registerFormats(own.compiler)
+	return own
+}
+
+// of returns the schema at a place, nil if there is none.
+func (s *schemas) of(p place) *schema {
+	if p.node == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.number(p)
+}
+
+// number returns the schema at a place. The schemas must be locked.
+func (s *schemas) number(p place) *schema {
+	if own := s.byNode[p.node]; own != nil {
+		return own
+	}
+	own := &schema{place: p, owner: s, number: len(s.list)}
+	s.byNode[p.node] = own
+	s.list = append(s.list, own)
+	return own
+}
+
+// address names a schema for one direction.
+func (s *schema) address(d direction) string {
+	return schemeOfSchemas + strconv.Itoa(int(d)) + "/" + strconv.Itoa(s.number)
+}
+
+// schemaLoader gives the compiler what addresses name. The schemas are locked while it compiles.
+type schemaLoader struct{ schemas *schemas }
+
+// Load implements jsonschema.URLLoader.
+func (l schemaLoader) Load(address string) (any, error) {
+	own, d, ok := l.schemas.addressed(address)
+	if !ok {
+		return nil, fmt.Errorf("load schema %q: it is no part of the document", address)
+	}
+	t := &translator{schemas: l.schemas, direction: d}
+	return t.schema(own.place, 0), nil
+}
+
+func (s *schemas) addressed(address string) (*schema, direction, bool) {
+	rest, ok := strings.CutPrefix(address, schemeOfSchemas)
+	way, number, cut := strings.Cut(rest, "/")
+	d, err := strconv.ParseUint(way, 10, 2)
+	n, failed := strconv.Atoi(number)
+	if !ok || !cut || err != nil || failed != nil || d > uint64(toClient) || n < 0 || n >= len(s.list) {
+		return nil, 0, false
+	}
+	return s.list[n], direction(d), true
+}
+
+// validator compiles the schema for a direction, once.
+func (s *schema) validator(d direction) (*jsonschema.Schema, error) {
+	s.owner.mu.Lock()
+	defer s.owner.mu.Unlock()
+	if s.compiled[d] == nil && s.failed[d] == nil {
+		s.compiled[d], s.failed[d] = s.owner.compiler.Compile(s.address(d))
+		if s.failed[d] != nil {
+			s.owner.source.notes.add(s.place, mockbase.FieldSyntax, "the schema cannot be compiled, so nothing is checked by it: "+s.failed[d].Error())
+		}
+	}
+	return s.compiled[d], s.failed[d]
+}
+
+// check validates a value. A schema that cannot be compiled allows everything.
+func (s *schema) check(d direction, value any, location string) []mockbase.Violation {
+	compiled, err := s.validator(d)
+	if err != nil {
+		return nil
+	}
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](compiled.Validate(value))
+	if !ok {
+		return nil
+	}
+	r := &reporter{schemas: s.owner, value: value, location: location}
+	return r.report(invalid)
+}
+
+// valid tells whether a value is valid.
+func (s *schema) valid(d direction, value any) bool { return len(s.check(d, value, "")) == 0 }
+
+// is tells whether the schema allows one type alone, beside null.
+func (s *schema) is(kind string) bool {
+	list := slices.DeleteFunc(slices.Clone(s.owner.kinds(s.place)), func(k string) bool { return k == "null" })
+	return len(list) == 1 && list[0] == kind
+}
+
+// kinds returns the types that a schema allows, by its own keywords and those of the schemas it refers to.
+func (s *schemas) kinds(p place) kinds { return s.kindsAt(p, 0) }
+
+// maxJoined bounds how deep schemas are joined to see their types and properties.
+const maxJoined = 12
+
+func (s *schemas) kindsAt(p place, depth int) kinds {
+	if p.node == nil || depth > maxJoined {
+		return nil
+	}
+	at, ok := s.source.follow(p)
+	if !ok {
+		return nil
+	}
+	own := typesOf(at)
+	for _, branch := range at.find("allOf").items() {
+		own = joined(own, s.kindsAt(branch, depth+1))
+	}
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		if union := s.union(at.find(keyword).items(), depth); len(union) > 0 {
+			own = joined(own, union)
+		}
+	}
+	if len(own) == 0 {
+		return implied(at)
+	}
+	if nullable(at) && !own.has("null") {
+		own = append(slices.Clone(own), "null")
+	}
+	return own
+}
+
+// union joins the types of branches; a branch that allows all makes all allowed.
+func (s *schemas) union(branches []place, depth int) kinds {
+	var all kinds
+	for _, branch := range branches {
+		own := s.kindsAt(branch, depth+1)
+		if len(own) == 0 {
+			return nil
+		}
+		for _, kind := range own {
+			if !all.has(kind) {
+				all = append(all, kind)
+			}
+		}
+	}
+	return all
+}
+
+// joined are the types that two lists allow together.
+func joined(a, b kinds) kinds {
+	if len(a) == 0 || len(b) == 0 {
+		return append(a, b...)
+	}
+	var both kinds
+	for _, kind := range a {
+		switch {
+		case b.has(kind):
+			both = append(both, kind)
+		case kind == "number" && b.has("integer"):
+			both = append(both, "integer")
+		case kind == "integer" && b.has("number"):
+			both = append(both, "integer")
+		}
+	}
+	return both
+}
+
+// typesOf reads the keyword type alone.
+func typesOf(p place) kinds {
+	at := p.find("type")
+	var list kinds
+	switch {
+	case at.is(mockbase.NodeText):
+		list = kinds{at.node.Text}
+	case at.is(mockbase.NodeList):
+		for _, item := range at.items() {
+			if item.is(mockbase.NodeText) {
+				list = append(list, item.node.Text)
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(k string) bool { return !knownType(k) })
+}
+
+func knownType(name string) bool {
+	switch name {
+	case "string", "number", "integer", "boolean", "array", "object", "null":
+		return true
+	default:
+		return false
+	}
+}
+
+// implied guesses the type of a schema that states none from its keywords.
+func implied(p place) kinds {
+	for _, guess := range []struct{ keyword, kind string }{
+		{"properties", "object"}, {"additionalProperties", "object"}, {"items", "array"}, {"prefixItems", "array"},
+	} {
+		if p.find(guess.keyword).node != nil {
+			return kinds{guess.kind}
+		}
+	}
+	return nil
+}
+
+// nullable tells whether null is allowed in the ways of 2.0 and 3.0.
+func nullable(p place) bool { return p.holds("nullable") || p.holds("x-nullable") }
+
+// properties are all that a schema and those it joins declare, by name.
+func (s *schemas) properties(p place) map[string]place {
+	all := map[string]place{}
+	s.collectProperties(p, all, 0)
+	return all
+}
+
+func (s *schemas) collectProperties(p place, all map[string]place, depth int) {
+	if p.node == nil || depth > maxJoined {
+		return
+	}
+	at, ok := s.source.follow(p)
+	if !ok {
+		return
+	}
+	for _, m := range at.find("properties").members() {
+		if all[m.name].node == nil {
+			all[m.name] = m.place
+		}
+	}
+	for _, keyword := range []string{"allOf", "oneOf", "anyOf"} {
+		for _, branch := range at.find(keyword).items() {
+			s.collectProperties(branch, all, depth+1)
+		}
+	}
+}
+
+// item is the schema of the item at a place of a list; its node is nil where there is none.
+func (s *schemas) item(p place, i int) place {
+	at, ok := s.source.follow(p)
+	if !ok {
+		return place{}
+	}
+	if prefix := at.find("prefixItems").items(); i < len(prefix) {
+		return prefix[i]
+	}
+	if items := at.find("items"); items.node != nil {
+		return items
+	}
+	for _, keyword := range []string{"allOf", "oneOf", "anyOf"} {
+		for _, branch := range at.find(keyword).items() {
+			if own, found := s.source.follow(branch); found && own.find("items").node != nil {
+				return own.find("items")
+			}
+		}
+	}
+	return place{}
+}
+
+// anyText matches everything; it stands for a pattern that cannot be matched in bounded time.
+type anyText struct{ pattern string }
+
+// MatchString implements jsonschema.Regexp.
+func (anyText) MatchString(string) bool { return true }
+
+// String implements jsonschema.Regexp.
+func (a anyText) String() string { return a.pattern }
+
+// lenientRegexp compiles patterns in linear time. What RE2 refuses matches everything: the translator has warned of it.
+func lenientRegexp(pattern string) (jsonschema.Regexp, error) {
+	if compiled, err := compilePattern(pattern); err == nil {
+		return compiled, nil
+	}
+	return anyText{pattern}, nil
+}
+
+// maxPattern bounds the length of a pattern.
+const maxPattern = 4096
+
+// compilePattern compiles a pattern of ECMA 262 as far as RE2 knows it.
+func compilePattern(pattern string) (*regexp.Regexp, error) {
+	if len(pattern) > maxPattern {
+		return nil, errors.New("the pattern is too long")
+	}
+	return regexp.Compile(translatedPattern(pattern))
+}
+
+// translatedPattern writes what the two dialects spell differently: \uXXXX.
+func translatedPattern(pattern string) string {
+	if !strings.Contains(pattern, `\u`) {
+		return pattern
+	}
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '\\' || i+1 == len(pattern) {
+			b.WriteByte(pattern[i])
+			continue
+		}
+		if pattern[i+1] == 'u' && i+6 <= len(pattern) && isHex(pattern[i+2:i+6]) {
+			b.WriteString(`\x{` + pattern[i+2:i+6] + `}`)
+			i += 5
+			continue
+		}
+		b.WriteString(pattern[i : i+2])
+		i++
+	}
+	return b.String()
+}
+
+func isHex(text string) bool {
+	_, err := strconv.ParseUint(text, 16, 32)
+	return err == nil
+}

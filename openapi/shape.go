@@ -1,0 +1,383 @@
+package openapi
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// shape is what schemas that hold together say of a value: references followed and allOf merged (rule W44).
+type shape struct {
+	// never tells that no value is allowed.
+	never bool
+	kinds kinds
+	// typed tells that kinds is stated, so that none left means that no type is allowed.
+	typed    bool
+	nullable bool
+	// example, constant and byDefault are the first that a schema states; enum is what all lists have in common.
+	example, constant, byDefault *mockbase.Node
+	enum                         []*mockbase.Node
+	listed                       bool
+
+	format   string
+	patterns []string
+	// lowest and highest are nil without a bound; they are excluded where open is set.
+	lowest, highest            *big.Rat
+	lowestOpen, highestOpen    bool
+	multiple                   *big.Rat
+	minLength, minItems, least int
+	// maxLength, maxItems and most are -1 without a bound.
+	maxLength, maxItems, most int
+	unique                    bool
+
+	properties []property
+	required   []string
+	prefix     []place
+	items      []place
+	noItems    bool
+	contains   []place
+	additional []place
+	closed     bool
+	// groups are the lists of which a branch must be chosen.
+	groups []group
+	// forced are the values of discriminators.
+	forced map[string]string
+	// visited are the schemas that were merged, for seeing recursion; name is that of the outermost one with a name.
+	visited []*mockbase.Node
+	name    string
+}
+
+// property is a property with all schemas that speak of it.
+type property struct {
+	name    string
+	schemas []place
+}
+
+// group is a oneOf or anyOf.
+type group struct {
+	owner    place
+	keyword  string
+	branches []place
+}
+
+// choice says which branch of a list was taken, by the owner of the list and the keyword.
+type choice map[choiceKey]int
+
+type choiceKey struct {
+	owner   *mockbase.Node
+	keyword string
+}
+
+func (c choice) with(g *group, branch int) choice {
+	next := make(choice, len(c)+1)
+	for key, value := range c {
+		next[key] = value
+	}
+	next[choiceKey{g.owner.node, g.keyword}] = branch
+	return next
+}
+
+// merger merges schemas into a shape.
+type merger struct {
+	schemas *schemas
+	taken   choice
+	shape   shape
+}
+
+// merge joins schemas that hold together.
+func (s *schemas) merge(all []place, taken choice) *shape {
+	m := &merger{schemas: s, taken: taken, shape: shape{maxLength: -1, maxItems: -1, most: -1, forced: map[string]string{}}}
+	for _, p := range all {
+		m.add(p, 0)
+	}
+	return &m.shape
+}
+
+// add merges one schema; what is merged already is passed over, so that schemas may mean themselves.
+func (m *merger) add(p place, depth int) {
+	if p.node == nil || depth > maxJoined*4 || slices.Contains(m.shape.visited, p.node) {
+		return
+	}
+	m.shape.visited = append(m.shape.visited, p.node)
+	if p.is(mockbase.NodeBool) {
+		m.shape.never = m.shape.never || p.node.Text == "false"
+		return
+	}
+	if ref := p.reference(); ref != "" {
+		at, ok := m.schemas.source.follow(p)
+		if m.schemas.source.dialect == dialect31 {
+			m.keywords(p, depth)
+		}
+		if ok {
+			if m.shape.name == "" {
+				m.shape.name = at.at[strings.LastIndexByte(at.at, '/')+1:]
+			}
+			m.add(at, depth+1)
+		}
+		return
+	}
+	m.keywords(p, depth)
+}
+
+func (m *merger) keywords(p place, depth int) {
+	s := &m.shape
+	m.types(p)
+	m.values(p)
+	m.textual(p)
+	m.numeric(p)
+	m.counts(p)
+	m.object(p)
+	m.list(p)
+	m.discriminator(p)
+	for _, branch := range p.find("allOf").items() {
+		m.add(branch, depth+1)
+	}
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		branches := p.find(keyword).items()
+		if len(branches) == 0 {
+			continue
+		}
+		own := group{owner: p, keyword: keyword, branches: branches}
+		if at, ok := m.taken[choiceKey{p.node, keyword}]; ok {
+			m.discriminate(&own, at)
+			m.add(branches[at], depth+1)
+			continue
+		}
+		s.groups = append(s.groups, own)
+	}
+}
+
+func (m *merger) types(p place) {
+	s := &m.shape
+	s.nullable = s.nullable || nullable(p)
+	own := typesOf(p)
+	if len(own) == 0 {
+		return
+	}
+	if !s.typed {
+		s.kinds, s.typed = slices.Clone(own), true
+		return
+	}
+	s.kinds = joined(s.kinds, own)
+	s.never = s.never || len(s.kinds) == 0
+}
+
+func (m *merger) values(p place) {
+	s := &m.shape
+	if s.example == nil {
+		s.example = firstExample(p)
+	}
+	if n := presentMember(p, "const").node; n != nil && s.constant == nil {
+		s.constant = n
+	}
+	if n := presentMember(p, "default").node; n != nil && s.byDefault == nil {
+		s.byDefault = n
+	}
+	at := p.find("enum")
+	if !at.is(mockbase.NodeList) || len(at.node.Items) == 0 {
+		return
+	}
+	if !s.listed {
+		s.enum, s.listed = slices.Clone(at.node.Items), true
+		return
+	}
+	s.enum = slices.DeleteFunc(s.enum, func(n *mockbase.Node) bool {
+		return !slices.ContainsFunc(at.node.Items, func(other *mockbase.Node) bool { return string(other.JSON()) == string(n.JSON()) })
+	})
+	s.never = s.never || len(s.enum) == 0
+}
+
+// firstExample is the example of a schema, nil if it has none (rules W38 and W40).
+func firstExample(p place) *mockbase.Node {
+	if n := presentMember(p, "example").node; n != nil {
+		return n
+	}
+	if list := p.find("examples").items(); len(list) > 0 {
+		return list[0].node
+	}
+	return presentMember(p, "x-example").node
+}
+
+func (m *merger) textual(p place) {
+	s := &m.shape
+	if s.format == "" {
+		s.format = p.text("format")
+	}
+	if at := p.find("pattern"); at.is(mockbase.NodeText) {
+		if _, err := compilePattern(at.node.Text); err == nil {
+			s.patterns = append(s.patterns, at.node.Text)
+		}
+	}
+}
+
+func (m *merger) numeric(p place) {
+	s := &m.shape
+	if at := p.find("minimum"); at.is(mockbase.NodeNumber) {
+		s.raise(rational(at.node.Text), openIf(p.holds("exclusiveMinimum")))
+	}
+	if at := p.find("exclusiveMinimum"); at.is(mockbase.NodeNumber) {
+		s.raise(rational(at.node.Text), boundOpen)
+	}
+	if at := p.find("maximum"); at.is(mockbase.NodeNumber) {
+		s.lower(rational(at.node.Text), openIf(p.holds("exclusiveMaximum")))
+	}
+	if at := p.find("exclusiveMaximum"); at.is(mockbase.NodeNumber) {
+		s.lower(rational(at.node.Text), boundOpen)
+	}
+	if at := p.find("multipleOf"); at.is(mockbase.NodeNumber) {
+		if step := rational(at.node.Text); step.Sign() > 0 {
+			s.multiple = commonMultiple(s.multiple, step)
+		}
+	}
+}
+
+// bound says whether a bound itself is allowed.
+type bound uint8
+
+const (
+	boundClosed bound = iota
+	boundOpen
+)
+
+func openIf(open bool) bound { //nolint:revive // it turns a fact of the document into a kind
+	if open {
+		return boundOpen
+	}
+	return boundClosed
+}
+
+func (s *shape) raise(to *big.Rat, b bound) {
+	if s.lowest == nil || to.Cmp(s.lowest) > 0 {
+		s.lowest, s.lowestOpen = to, b == boundOpen
+	} else if to.Cmp(s.lowest) == 0 {
+		s.lowestOpen = s.lowestOpen || b == boundOpen
+	}
+}
+
+func (s *shape) lower(to *big.Rat, b bound) {
+	if s.highest == nil || to.Cmp(s.highest) < 0 {
+		s.highest, s.highestOpen = to, b == boundOpen
+	} else if to.Cmp(s.highest) == 0 {
+		s.highestOpen = s.highestOpen || b == boundOpen
+	}
+}
+
+// commonMultiple is the least number that is a multiple of both.
+func commonMultiple(a, b *big.Rat) *big.Rat {
+	if a == nil {
+		return b
+	}
+	// lcm(p/q, r/s) = lcm(p·s, r·q) / (q·s)
+	x := new(big.Int).Mul(a.Num(), b.Denom())
+	y := new(big.Int).Mul(b.Num(), a.Denom())
+	common := new(big.Int).GCD(nil, nil, x, y)
+	product := new(big.Int).Mul(x, y)
+	return new(big.Rat).SetFrac(product.Quo(product, common), new(big.Int).Mul(a.Denom(), b.Denom()))
+}
+
+func (m *merger) counts(p place) {
+	s := &m.shape
+	for _, c := range []struct {
+		name string
+		to   *int
+	}{{"minLength", &s.minLength}, {"minItems", &s.minItems}, {"minProperties", &s.least}} {
+		if n, ok := countOf(p.find(c.name)); ok {
+			*c.to = max(*c.to, n)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		to   *int
+	}{{"maxLength", &s.maxLength}, {"maxItems", &s.maxItems}, {"maxProperties", &s.most}} {
+		if n, ok := countOf(p.find(c.name)); ok && (*c.to < 0 || n < *c.to) {
+			*c.to = n
+		}
+	}
+	s.unique = s.unique || p.holds("uniqueItems")
+}
+
+func (m *merger) object(p place) {
+	s := &m.shape
+	for _, own := range p.find("properties").members() {
+		at := slices.IndexFunc(s.properties, func(known property) bool { return known.name == own.name })
+		if at < 0 {
+			s.properties = append(s.properties, property{name: own.name, schemas: []place{own.place}})
+			continue
+		}
+		s.properties[at].schemas = append(slices.Clone(s.properties[at].schemas), own.place)
+	}
+	for _, item := range p.find("required").items() {
+		if item.is(mockbase.NodeText) && !slices.Contains(s.required, item.node.Text) {
+			s.required = append(s.required, item.node.Text)
+		}
+	}
+	switch at := p.find("additionalProperties"); {
+	case at.is(mockbase.NodeBool):
+		s.closed = s.closed || at.node.Text == "false"
+	case at.node != nil:
+		s.additional = append(s.additional, at)
+	}
+}
+
+func (m *merger) list(p place) {
+	s := &m.shape
+	prefix := p.find("prefixItems").items()
+	items := p.find("items")
+	if items.is(mockbase.NodeList) {
+		prefix, items = items.items(), place{}
+	}
+	if len(prefix) > len(s.prefix) {
+		s.prefix = prefix
+	}
+	switch {
+	case items.is(mockbase.NodeBool):
+		s.noItems = s.noItems || items.node.Text == "false"
+	case items.node != nil:
+		s.items = append(s.items, items)
+	}
+	if at := p.find("contains"); at.node != nil {
+		s.contains = append(s.contains, at)
+	}
+}
+
+// discriminator forces the value by which a schema that others extend tells them apart.
+func (m *merger) discriminator(p place) {
+	at := p.find("discriminator")
+	name := at.text("propertyName")
+	if at.is(mockbase.NodeText) {
+		name = at.node.Text
+	}
+	if name == "" || m.shape.name == "" || p.find("oneOf").node != nil || p.find("anyOf").node != nil {
+		return
+	}
+	m.force(name, discriminatorKey(at, m.shape.name))
+}
+
+// discriminate forces the value that names a branch.
+func (m *merger) discriminate(g *group, branch int) {
+	at := g.owner.find("discriminator")
+	name := at.text("propertyName")
+	ref := g.branches[branch].reference()
+	if name == "" || ref == "" {
+		return
+	}
+	m.force(name, discriminatorKey(at, ref[strings.LastIndexByte(ref, '/')+1:]))
+}
+
+func (m *merger) force(name, value string) {
+	if _, ok := m.shape.forced[name]; !ok {
+		m.shape.forced[name] = value
+	}
+}
+
+// discriminatorKey is the mapping's key for a schema, or the schema's own name.
+func discriminatorKey(discriminator place, name string) string {
+	for _, m := range discriminator.find("mapping").members() {
+		if m.is(mockbase.NodeText) && m.node.Text[strings.LastIndexByte(m.node.Text, '/')+1:] == name {
+			return m.name
+		}
+	}
+	return name
+}

@@ -1,0 +1,273 @@
+package openapi
+
+import (
+	"strconv"
+
+	"github.com/mockbase/mockbase"
+)
+
+// maxCount bounds lengths and counts of schemas: what is larger is never met and never needed.
+const maxCount = 1 << 31
+
+// translator writes schemas of OpenAPI as JSON Schema 2020-12. What a schema says wrongly is left out with a warning, so
+// that the rest of it counts. The schemas are locked meanwhile.
+type translator struct {
+	schemas   *schemas
+	direction direction
+}
+
+func (t *translator) note(p place, code mockbase.Code, detail string) {
+	t.schemas.source.notes.add(p, code, detail)
+}
+
+// schema translates one schema.
+func (t *translator) schema(p place, depth int) any {
+	switch {
+	case p.node == nil || depth > maxDepth:
+		return true
+	case p.is(mockbase.NodeBool):
+		return p.node.Text == "true"
+	case !p.is(mockbase.NodeObject):
+		t.note(p, mockbase.FieldType, "the schema is "+p.node.Kind.String()+" and no object; it allows everything")
+		return true
+	}
+	out := map[string]any{}
+	if p.reference() != "" {
+		at, ok := t.schemas.source.follow(p)
+		if !ok {
+			return true
+		}
+		out["$ref"] = t.schemas.number(at).address(t.direction)
+		if t.schemas.source.dialect != dialect31 {
+			return out
+		}
+	}
+	for _, m := range p.members() {
+		t.keyword(out, p, m, depth)
+	}
+	t.bounds(out, p)
+	return t.withNull(out, p)
+}
+
+// keyword translates one keyword. Unknown ones say nothing about a value.
+func (t *translator) keyword(out map[string]any, p place, m member, depth int) {
+	switch m.name {
+	case "type":
+		t.types(out, p, m)
+	case "properties":
+		out[m.name] = t.properties(m.place, depth)
+	case "patternProperties", "dependentSchemas":
+		out[m.name] = t.named(m, depth)
+	case "items":
+		if m.is(mockbase.NodeList) {
+			out["prefixItems"] = t.list(m, depth)
+		} else {
+			out[m.name] = t.schema(m.place, depth+1)
+		}
+	case "allOf", "anyOf", "oneOf", "prefixItems":
+		if list := t.list(m, depth); len(list) > 0 {
+			out[m.name] = list
+		}
+	case "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "contains", "not", "if", "then", "else", "propertyNames":
+		if m.node.Kind != mockbase.NodeNull {
+			out[m.name] = t.schema(m.place, depth+1)
+		}
+	case "required":
+		t.required(out, p, m)
+	case "enum", "const":
+		t.values(out, m)
+	default:
+		t.assertion(out, m)
+	}
+}
+
+// assertion translates the keywords that hold a plain value.
+func (t *translator) assertion(out map[string]any, m member) {
+	switch m.name {
+	case "minimum", "maximum", "multipleOf":
+		t.number(out, m)
+	case "exclusiveMinimum", "exclusiveMaximum":
+		if m.is(mockbase.NodeNumber) {
+			out[m.name] = plain(m.node)
+		}
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
+		t.count(out, m)
+	case "pattern":
+		t.pattern(out, m)
+	case "format":
+		if m.is(mockbase.NodeText) {
+			out[m.name] = m.node.Text
+		}
+	case "uniqueItems":
+		if m.is(mockbase.NodeBool) {
+			out[m.name] = m.node.Text == "true"
+		}
+	case "dependentRequired":
+		if m.is(mockbase.NodeObject) {
+			out[m.name] = plain(m.node)
+		}
+	}
+}
+
+func (t *translator) types(out map[string]any, p place, m member) {
+	list := typesOf(p)
+	switch {
+	case len(list) == 0:
+		if !m.is(mockbase.NodeText) || m.node.Text != "file" {
+			t.note(m.place, mockbase.FieldEnum, "the type is none of JSON; it is left out")
+		}
+		return
+	case nullable(p) && !list.has("null"):
+		list = append(list, "null")
+	}
+	values := make([]any, len(list))
+	for i, kind := range list {
+		values[i] = kind
+	}
+	out["type"] = values
+}
+
+// withNull lets null through where a schema without a type is nullable (rule W19).
+func (t *translator) withNull(out map[string]any, p place) any {
+	if !nullable(p) || out["type"] != nil || out["enum"] != nil || len(out) == 0 {
+		return out
+	}
+	return map[string]any{"anyOf": []any{out, map[string]any{"type": "null"}}}
+}
+
+// properties translates properties; those that a message of this direction must not hold allow nothing.
+func (t *translator) properties(p place, depth int) map[string]any {
+	out := map[string]any{}
+	for _, m := range p.members() {
+		if t.hidden(m.place) && t.direction != toServer {
+			out[m.name] = false
+			continue
+		}
+		out[m.name] = t.schema(m.place, depth+1)
+	}
+	return out
+}
+
+// hidden tells whether a property has no place in messages of this direction (rules W17 and W18).
+func (t *translator) hidden(p place) bool {
+	keyword := "readOnly"
+	if t.direction == toClient {
+		keyword = "writeOnly"
+	}
+	if p.holds(keyword) {
+		return true
+	}
+	if p.reference() == "" {
+		return false
+	}
+	at, ok := t.schemas.source.follow(p)
+	return ok && at.holds(keyword)
+}
+
+func (t *translator) named(m member, depth int) map[string]any {
+	out := map[string]any{}
+	for _, own := range m.members() {
+		if _, err := compilePattern(own.name); m.name == "patternProperties" && err != nil {
+			t.note(own.place, mockbase.FieldSyntax, "the pattern "+quoted(own.name)+" is left out: "+err.Error())
+			continue
+		}
+		out[own.name] = t.schema(own.place, depth+1)
+	}
+	return out
+}
+
+func (t *translator) list(m member, depth int) []any {
+	var out []any
+	for _, item := range m.items() {
+		out = append(out, t.schema(item, depth+1))
+	}
+	return out
+}
+
+// required leaves out the properties that a message of this direction need not hold. They may be declared beside the list
+// or in a schema that is joined with it.
+func (t *translator) required(out map[string]any, p place, m member) {
+	if !m.is(mockbase.NodeList) {
+		if m.node.Kind != mockbase.NodeBool {
+			t.note(m.place, mockbase.FieldType, "required is "+m.node.Kind.String()+" and no list; it is left out")
+		}
+		return
+	}
+	declared := t.schemas.properties(p)
+	names, met := []any{}, map[string]bool{}
+	for _, item := range m.items() {
+		if item.is(mockbase.NodeText) && !met[item.node.Text] && !t.hidden(declared[item.node.Text]) {
+			met[item.node.Text] = true
+			names = append(names, item.node.Text)
+		}
+	}
+	out["required"] = names
+}
+
+func (t *translator) values(out map[string]any, m member) {
+	switch {
+	case m.name == "const":
+		out["const"] = plain(m.node)
+	case m.is(mockbase.NodeList) && len(m.node.Items) > 0:
+		out["enum"] = plain(m.node)
+	default:
+		t.note(m.place, mockbase.FieldType, "the enum is no list of values; it is left out")
+	}
+}
+
+func (t *translator) number(out map[string]any, m member) {
+	if !m.is(mockbase.NodeNumber) {
+		t.note(m.place, mockbase.FieldType, m.name+" is "+m.node.Kind.String()+" and no number; it is left out")
+		return
+	}
+	if value := rational(m.node.Text); m.name == "multipleOf" && value.Sign() <= 0 {
+		t.note(m.place, mockbase.FieldRange, "multipleOf is not above 0; it is left out")
+		return
+	}
+	out[m.name] = plain(m.node)
+}
+
+func (t *translator) count(out map[string]any, m member) {
+	n, ok := countOf(m.place)
+	if !ok {
+		t.note(m.place, mockbase.FieldType, m.name+" is no count; it is left out")
+		return
+	}
+	out[m.name] = plain(&mockbase.Node{Kind: mockbase.NodeNumber, Text: strconv.Itoa(n)})
+}
+
+// countOf reads a count; one beyond [maxCount] is that.
+func countOf(p place) (int, bool) {
+	if !p.is(mockbase.NodeNumber) {
+		return 0, false
+	}
+	value := rational(p.node.Text)
+	if !value.IsInt() || value.Sign() < 0 {
+		return 0, false
+	}
+	if !value.Num().IsInt64() || value.Num().Int64() > maxCount {
+		return maxCount, true
+	}
+	return int(value.Num().Int64()), true
+}
+
+func (t *translator) pattern(out map[string]any, m member) {
+	if !m.is(mockbase.NodeText) {
+		return
+	}
+	if _, err := compilePattern(m.node.Text); err != nil {
+		t.note(m.place, mockbase.FieldSyntax, "the pattern "+quoted(m.node.Text)+" is left out: "+err.Error())
+		return
+	}
+	out["pattern"] = m.node.Text
+}
+
+// bounds writes the exclusive bounds of 2.0 and 3.0, which are flags there.
+func (t *translator) bounds(out map[string]any, p place) {
+	for _, name := range []struct{ flag, bound string }{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
+		if bound, ok := out[name.bound]; ok && p.holds(name.flag) {
+			out[name.flag] = bound
+			delete(out, name.bound)
+		}
+	}
+}

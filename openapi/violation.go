@@ -1,0 +1,217 @@
+package openapi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/mockbase/mockbase"
+)
+
+// The codes of violations that no keyword of JSON Schema names (rule W30).
+const (
+	codeMissing   = "missing"
+	codeUnknown   = "unknown"
+	codeCoercion  = "coercion"
+	codeParse     = "parse"
+	codeMediaType = "mediaType"
+	codeSecurity  = "security"
+)
+
+// maxViolations bounds what is told about one message.
+const maxViolations = 100
+
+func violation(location, code, text string) []mockbase.Violation {
+	return []mockbase.Violation{{Location: location, Code: code, Message: text, Severity: mockbase.SeverityError}}
+}
+
+// reporter turns what the validator says into violations.
+type reporter struct {
+	schemas  *schemas
+	value    any
+	location string
+	list     []mockbase.Violation
+}
+
+// report lists all violations, by their place in the value (rule W30).
+func (r *reporter) report(e *jsonschema.ValidationError) []mockbase.Violation {
+	r.collect(e)
+	slices.SortStableFunc(r.list, func(a, b mockbase.Violation) int { return cmp.Compare(a.Location, b.Location) })
+	list := slices.CompactFunc(r.list, func(a, b mockbase.Violation) bool { return a.Location == b.Location && a.Code == b.Code })
+	return list[:min(len(list), maxViolations)]
+}
+
+func (r *reporter) add(e *jsonschema.ValidationError, code, text string, names ...string) {
+	location := r.location
+	for _, name := range append(slices.Clone(e.InstanceLocation), names...) {
+		location += "." + name
+	}
+	r.list = append(r.list, violation(strings.TrimPrefix(location, "."), code, text)...)
+}
+
+func (r *reporter) collect(e *jsonschema.ValidationError) {
+	switch k := e.ErrorKind.(type) {
+	case nil, *kind.RefCycle:
+		// Schemas that mean themselves say nothing.
+	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
+		for _, cause := range e.Causes {
+			r.collect(cause)
+		}
+	case *kind.OneOf, *kind.AnyOf:
+		r.branches(e)
+	case *kind.Required:
+		for _, name := range k.Missing {
+			r.add(e, "required", "the member is required", name)
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			r.add(e, "additionalProperties", "the member is not allowed", name)
+		}
+	case *kind.Enum:
+		r.add(e, "enum", "the value is none of "+listed(k.Want))
+	case *kind.Type:
+		r.add(e, "type", "the value is "+k.Got+", wanted is "+strings.Join(k.Want, " or "))
+	case *kind.FalseSchema:
+		r.add(e, "not", "the member is not allowed in this direction")
+	default:
+		r.other(e)
+	}
+}
+
+// other reports a keyword in the validator's own words.
+func (r *reporter) other(e *jsonschema.ValidationError) {
+	keyword := "schema"
+	if names := e.ErrorKind.KeywordPath(); len(names) > 0 {
+		keyword = names[0]
+	}
+	r.add(e, keyword, e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+}
+
+// listed shows the values of an enum.
+func listed(values []any) string {
+	const most = 10
+	var shown []string
+	for i, value := range values {
+		if i == most {
+			shown = append(shown, "…")
+			break
+		}
+		shown = append(shown, quoted(fmt.Sprint(value)))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// branches reports oneOf and anyOf. Where a discriminator names the branch, its own violations are told (rule W21).
+func (r *reporter) branches(e *jsonschema.ValidationError) {
+	keyword := e.ErrorKind.KeywordPath()[0]
+	at := r.schemas.placeOf(e.SchemaURL)
+	if name := at.find("discriminator").text("propertyName"); name != "" && len(e.Causes) > 0 {
+		r.discriminated(e, at, name, keyword)
+		return
+	}
+	causes := slices.DeleteFunc(slices.Clone(e.Causes), onlyNull)
+	if len(causes) == 1 {
+		r.collect(causes[0])
+		return
+	}
+	if len(e.Causes) == 0 {
+		r.add(e, keyword, "the value is valid against more than one branch")
+		return
+	}
+	r.add(e, keyword, "the value is valid against none of "+strconv.Itoa(len(e.Causes))+" branches")
+}
+
+// onlyNull tells that a branch failed because it takes null alone.
+func onlyNull(e *jsonschema.ValidationError) bool {
+	k, ok := e.ErrorKind.(*kind.Type)
+	if !ok && len(e.Causes) == 1 {
+		return onlyNull(e.Causes[0])
+	}
+	return ok && len(k.Want) == 1 && k.Want[0] == "null"
+}
+
+func (r *reporter) discriminated(e *jsonschema.ValidationError, at place, name, keyword string) {
+	object, ok := valueAt(r.value, e.InstanceLocation).(map[string]any)
+	if !ok {
+		r.add(e, "type", "the value is no object")
+		return
+	}
+	given, ok := object[name].(string)
+	if !ok {
+		r.add(e, "required", "the member says which kind of object this is, and is required", name)
+		return
+	}
+	branch := r.schemas.mapped(at, keyword, given)
+	if branch < 0 {
+		r.add(e, codeUnknown, "no schema is known for "+quoted(given), name)
+		return
+	}
+	for _, cause := range e.Causes {
+		if strings.HasSuffix(cause.SchemaURL, "/"+keyword+"/"+strconv.Itoa(branch)) {
+			r.collect(cause)
+		}
+	}
+}
+
+// placeOf finds the place that the address of a compiled schema names.
+func (s *schemas) placeOf(address string) place {
+	base, pointer, _ := strings.Cut(address, "#")
+	s.mu.Lock()
+	own, _, ok := s.addressed(base)
+	s.mu.Unlock()
+	switch {
+	case !ok:
+		return place{}
+	case pointer == "":
+		return own.place
+	}
+	if decoded, err := unescape(pointer); err == nil {
+		pointer = decoded
+	}
+	if at := walk(own.place, pointer); at.node != nil {
+		return at
+	}
+	// A schema that is nullable was wrapped.
+	return walk(own.place, strings.TrimPrefix(pointer, "/anyOf/0"))
+}
+
+// mapped is the branch that a discriminator's value names, -1 for none: by mapping, or by the name of the schema.
+func (s *schemas) mapped(at place, keyword, given string) int {
+	ref := at.find("discriminator").find("mapping").text(given)
+	if ref == "" {
+		ref = given
+	}
+	for i, branch := range at.find(keyword).items() {
+		own := branch.reference()
+		if own == ref || own != "" && own[strings.LastIndexByte(own, '/')+1:] == ref {
+			return i
+		}
+	}
+	return -1
+}
+
+// valueAt follows a location in a value.
+func valueAt(value any, location []string) any {
+	for _, name := range location {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
