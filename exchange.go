@@ -62,6 +62,8 @@ type Exchange struct {
 	// NearMisses say why no mock answered; only when AnsweredBy is AnsweredByUnmatched.
 	NearMisses []NearMiss
 	Hints      []string
+	// Violations are the differences from the project's OpenAPI document (rule W30).
+	Violations []Violation
 	// Warnings say what was odd about the exchange without keeping it from going on, such as values that a template missed.
 	Warnings []string
 	// Error says what failed, when something did.

@@ -93,7 +93,8 @@ func (c *call) keeps(limit int64) int64 {
 // parts.
 func (c *call) readsBody() (reads, parts bool) {
 	noMatch := c.program.settings.noMatch
-	reads = noMatch != nil && noMatch.uses.Has(template.UsesBody) || c.program.settings.fallback != nil
+	reads = noMatch != nil && noMatch.uses.Has(template.UsesBody) || c.program.settings.fallback != nil ||
+		len(c.program.documents) > 0
 	for _, l := range c.candidates() {
 		reads, parts = reads || l.reads, parts || l.parts
 	}

@@ -91,6 +91,8 @@ type Options struct {
 	// browsers unless Sandbox says otherwise (rule Y10).
 	SharedOrigin bool
 	Sandbox      Sandbox
+	// Describe compiles OpenAPI documents; nil refuses them.
+	Describe Describe
 	// Upstreams says which addresses proxies and webhooks may call (rules S5, S6 and T13).
 	Upstreams outbound.Options
 	// MaxStreams bounds the open event streams, and likewise the WebSocket conversations; 0 is the default of both.
@@ -121,6 +123,7 @@ type Engine struct {
 	// examined is the program of the snapshot that Warnings saw last.
 	examined atomic.Pointer[program]
 	date     dateLine
+	library  library
 	calls    sync.Pool
 
 	forwarder *proxy.Forwarder

@@ -25,6 +25,7 @@ import (
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/simlimit"
+	"github.com/mockbase/mockbase/openapi"
 )
 
 // The cases in testdata/exchange are archives of these files:
@@ -426,6 +427,7 @@ func lacking(want, got any, at string) string {
 
 func newEngine(tb testing.TB, o engine.Options) *engine.Engine {
 	tb.Helper()
+	o.Describe = func(d *mockbase.Document) (engine.Description, error) { return openapi.Compile(d) }
 	if o.Limits == nil {
 		o.Limits = newKeeper(tb, simlimit.Options{Clock: o.Clock})
 	}

@@ -22,6 +22,9 @@ func (c *call) unasked(e *entry) bool {
 func (c *call) admittedChoice() (*choice, bool) {
 	for {
 		chosen := c.choose()
+		if chosen == nil {
+			chosen = c.chooseOperation()
+		}
 		if chosen == nil || !c.unasked(chosen.entry) {
 			c.tellLimits(chosen)
 			return chosen, true

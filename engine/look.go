@@ -114,6 +114,9 @@ func (c *call) foretell(wanted string) *mockbase.Explanation {
 		return x
 	}
 	won := c.choose()
+	if won == nil {
+		won = c.chooseOperation()
+	}
 	if won != nil {
 		// Looking at the other mocks uses the same places.
 		kept := *won
@@ -130,7 +133,9 @@ func (c *call) foretell(wanted string) *mockbase.Explanation {
 	}
 	c.chosen, c.route = *won, won.route
 	x.Outcome, x.Mock = won.by, won.ref
-	x.DecidedBy = c.decidedBy(won.entry, near)
+	if won.by != mockbase.AnsweredByDocument {
+		x.DecidedBy = c.decidedBy(won.entry, near)
+	}
 	if !c.foresee(won.entry, x) {
 		x.Outcome = mockbase.AnsweredBySimulatedLimit
 		x.Response = &mockbase.ResponseOutlook{Kind: kindAnswer, Seed: c.seed(c.session)}
@@ -251,7 +256,7 @@ func (c *call) render(r *response, to *mockbase.ResponseOutlook) {
 		delay = c.preferred.wait
 	}
 	to.Delay = delay
-	if applied := c.preferred.applied(); applied != "" && failed == nil {
+	if applied := c.preferred.applied(); applied != "" && failed == nil && c.outcome.by != mockbase.AnsweredByDocument {
 		c.w.Header()[headerPreferenceApplied] = []string{applied}
 	}
 	if failed != nil {

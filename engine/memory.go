@@ -27,7 +27,7 @@ type scenarioRules struct {
 // remember arranges what sessions remember for the program. What former, which may be nil, has in common with it keeps its
 // memory: mocks whose way to choose has not changed, and scenarios by their names (mock format, section 4; rule R5).
 func (p *program) remember(e *Engine, former *program) error {
-	p.layout = &session.Layout{Revision: p.project.Revision, Mocks: make([]session.MockShape, len(p.entries))}
+	p.layout = &session.Layout{Revision: p.project.Revision, Mocks: make([]session.MockShape, len(p.entries), len(p.entries)+p.operations)}
 	known := former.memories()
 	places := make(map[string]int)
 	for i := range p.entries {
@@ -53,7 +53,25 @@ func (p *program) remember(e *Engine, former *program) error {
 		own.scenario = shape.Scenario
 		p.layout.Mocks[i] = shape
 	}
+	p.rememberOperations(e, known)
 	return nil
+}
+
+// rememberOperations lets sessions count the calls of the operations of documents.
+func (p *program) rememberOperations(e *Engine, known map[string]memoryOf) {
+	for _, d := range p.documents {
+		for i := range d.operations {
+			own := &d.operations[i]
+			own.scenario = session.NoScenario
+			shape := session.MockShape{Scenario: session.NoScenario}
+			if was, ok := known[own.mock.ID]; ok {
+				shape.Serial = was.serial
+			} else {
+				shape.Serial = session.Serial(e.serials.Add(1))
+			}
+			p.layout.Mocks = append(p.layout.Mocks, shape)
+		}
+	}
 }
 
 // addScenario adds the rules and the memory of a scenario that a mock names.
@@ -146,6 +164,12 @@ func (p *program) memories() map[string]memoryOf {
 			continue
 		}
 		known[m.ID] = memoryOf{mock: m, serial: p.layout.Mocks[i].Serial}
+	}
+	for _, d := range p.documents {
+		for i := range d.operations {
+			own := &d.operations[i]
+			known[own.mock.ID] = memoryOf{mock: own.mock, serial: p.layout.Mocks[own.age].Serial}
+		}
 	}
 	return known
 }

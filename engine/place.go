@@ -114,6 +114,9 @@ func (r *route) matches(q *inquiry) bool {
 
 // bind appends the parameters of the path by the mock's names.
 func (r *route) bind(q *inquiry, buf []pair) []pair {
+	if r.names != nil {
+		return append(buf, r.names(q.path.sent)...)
+	}
 	return r.pattern.bind(r.pathFor(q), buf)
 }
 

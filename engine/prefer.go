@@ -29,6 +29,9 @@ type preferences struct {
 	wait          time.Duration
 	// waits tells that a wait was asked for, also one of 0.
 	waits bool
+	// politeWait is the wait of the standard header, which counts on documents alone; politely tells that there is one.
+	politeWait time.Duration
+	politely   bool
 	// dynamic is "", "true" or "false"; it concerns documents alone.
 	dynamic string
 }
@@ -103,8 +106,23 @@ func (c *call) prefer() *failure {
 	if f := c.preferred.read(own, met); f != nil {
 		return f
 	}
+	if !met["wait"] {
+		c.preferred.readWait(standard)
+	}
 	met["wait"] = true
 	return c.preferred.read(standard, met)
+}
+
+// readWait reads the wait of the standard header. Clients send it to real servers too, so a bad one is no fault.
+func (p *preferences) readWait(lines []string) {
+	for _, line := range lines {
+		for line != "" && !p.politely {
+			var name, value string
+			if name, value, line = nextPreference(line); name == "wait" {
+				p.politeWait, p.politely = parseWait(value)
+			}
+		}
+	}
 }
 
 func (p *preferences) read(lines []string, met map[string]bool) *failure {

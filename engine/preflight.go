@@ -65,6 +65,7 @@ func (c *call) presence() presence {
 			}
 		}
 	}
+	c.describedPresence(&p)
 	return p
 }
 

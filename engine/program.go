@@ -41,6 +41,9 @@ type program struct {
 	policies []namedLimit
 	// keeper stores what collections of the default session hold, nil when nothing does.
 	keeper *keeper
+	// documents are the project's OpenAPI documents, and operations the number of all their operations.
+	documents  []*described
+	operations int
 	// sessions are those of the project; nil as long as the program is not published.
 	sessions *session.Registry
 	// served tells that exchanges were recorded that this program answered.
@@ -54,6 +57,8 @@ type route struct {
 	mock    *mockbase.Mock
 	ref     mockbase.MockRef
 	pattern *pattern
+	// names finds the parameters of a raw path where there is no pattern.
+	names func(path string) []pair
 	// precedence orders routes by priority and specificity of the path (rule A2).
 	precedence     string
 	rank, headRank rank
@@ -99,6 +104,9 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	}
 	for _, r := range p.collected {
 		p.entries = append(p.entries, entry{route: r, age: len(p.entries)})
+	}
+	if err := p.describeAll(e, former); err != nil {
+		return nil, err
 	}
 	if err := p.remember(e, former); err != nil {
 		return nil, err
@@ -156,6 +164,11 @@ func (p *program) plant() {
 		}
 		for _, name := range e.mock.Request.Methods {
 			p.methods.add(name)
+		}
+	}
+	for _, d := range p.documents {
+		for i := range d.operations {
+			p.methods.add(d.operations[i].mock.Request.Methods[0])
 		}
 	}
 	p.index.finish()

@@ -88,6 +88,7 @@ func (c *call) record() {
 	if agent := c.header[headerUserAgent]; len(agent) > 0 {
 		x.Client.UserAgent = agent[0]
 	}
+	c.checkAnswer()
 	c.recordRequest(&x.Request)
 	c.recordResponse(&x.Response)
 	c.engine.options.Journal.Record(x)

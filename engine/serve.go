@@ -225,7 +225,7 @@ func (c *call) respond() {
 		c.refuse(c.preferred.missing(chosen.route))
 		return
 	}
-	if applied := c.preferred.applied(); applied != "" {
+	if applied := c.preferred.applied(); applied != "" && chosen.by != mockbase.AnsweredByDocument {
 		c.forced = true
 		c.w.Header()[headerPreferenceApplied] = []string{applied}
 	}

@@ -21,7 +21,7 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 		u.refuseIf(err != nil, "#/scenarios/"+mockbase.PointerToken(c.Scenarios[i].Name)+"/key")
 	}
 	u.collections(c.Collections)
-	u.refuseIf(len(c.Documents) > 0, "#/documents")
+	e.checkDocuments(&u, c)
 	// What else is wrong with the settings is listed below, each with its place.
 	if s, err := e.compileSettings(c, &u.faults); err == nil {
 		u.limits(c, s)

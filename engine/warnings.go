@@ -37,13 +37,14 @@ func (e *Engine) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.Fie
 
 // ConfigWarnings says what of a configuration has no effect on this server.
 func (e *Engine) ConfigWarnings(c *mockbase.Config) []mockbase.FieldError {
-	if !c.Settings.NoBrowserSandbox || e.options.Sandbox != SandboxOn || !e.options.SharedOrigin {
-		return nil
+	found := e.documentWarnings(c.Documents)
+	if c.Settings.NoBrowserSandbox && e.options.Sandbox == SandboxOn && e.options.SharedOrigin {
+		found = append(found, mockbase.FieldError{
+			Pointer: "#/settings/browserSandbox", Code: mockbase.WarningUnused,
+			Detail: "has no effect here, because the operator sandboxes the pages of every project",
+		})
 	}
-	return []mockbase.FieldError{{
-		Pointer: "#/settings/browserSandbox", Code: mockbase.WarningUnused,
-		Detail: "has no effect here, because the operator sandboxes the pages of every project",
-	}}
+	return found
 }
 
 // programOf returns the program of a snapshot: the published one, or the one that was asked for last, or a new one; nil

@@ -14,28 +14,29 @@ import (
 
 // exchangeSummary is an exchange in a list: without headers and bodies (rule M-63).
 type exchangeSummary struct {
-	ID            string              `json:"id"`
-	At            string              `json:"at"`
-	SessionAt     string              `json:"sessionAt,omitempty"`
-	Session       string              `json:"session,omitempty"`
-	SessionID     string              `json:"sessionId,omitempty"`
-	Seed          string              `json:"seed,omitempty"`
-	Call          int64               `json:"call,omitempty"`
-	Request       requestSummary      `json:"request"`
-	Response      responseSummary     `json:"response"`
-	AnsweredBy    mockbase.AnsweredBy `json:"answeredBy"`
-	Policy        string              `json:"policy,omitempty"`
-	Mock          *mockRef            `json:"mock,omitempty"`
-	Client        clientView          `json:"client"`
-	DurationMs    float64             `json:"durationMs"`
-	Delay         *delayView          `json:"delay,omitempty"`
-	Fault         string              `json:"fault,omitempty"`
-	Forced        bool                `json:"forced"`
-	ClientAborted bool                `json:"clientAborted"`
-	Warnings      []string            `json:"warnings,omitempty"`
-	Error         string              `json:"error,omitempty"`
-	Redacted      bool                `json:"redacted"`
-	Via           string              `json:"via,omitempty"`
+	ID            string               `json:"id"`
+	At            string               `json:"at"`
+	SessionAt     string               `json:"sessionAt,omitempty"`
+	Session       string               `json:"session,omitempty"`
+	SessionID     string               `json:"sessionId,omitempty"`
+	Seed          string               `json:"seed,omitempty"`
+	Call          int64                `json:"call,omitempty"`
+	Request       requestSummary       `json:"request"`
+	Response      responseSummary      `json:"response"`
+	AnsweredBy    mockbase.AnsweredBy  `json:"answeredBy"`
+	Policy        string               `json:"policy,omitempty"`
+	Mock          *mockRef             `json:"mock,omitempty"`
+	Client        clientView           `json:"client"`
+	DurationMs    float64              `json:"durationMs"`
+	Delay         *delayView           `json:"delay,omitempty"`
+	Fault         string               `json:"fault,omitempty"`
+	Forced        bool                 `json:"forced"`
+	ClientAborted bool                 `json:"clientAborted"`
+	Violations    []mockbase.Violation `json:"violations,omitempty"`
+	Warnings      []string             `json:"warnings,omitempty"`
+	Error         string               `json:"error,omitempty"`
+	Redacted      bool                 `json:"redacted"`
+	Via           string               `json:"via,omitempty"`
 }
 
 type requestSummary struct {
@@ -122,7 +123,7 @@ func summarize(x *mockbase.Exchange) exchangeSummary {
 		ID: x.ID, At: timeText(x.At), Session: x.Session.Name, SessionID: x.Session.ID, Seed: x.Seed, Call: x.Call, Forced: x.Forced,
 		Request: summarizeRequest(&x.Request), Response: summarizeResponse(&x.Response),
 		AnsweredBy: x.AnsweredBy, Policy: x.Policy, Client: clientView{UserAgent: x.Client.UserAgent},
-		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Fault: x.Fault, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via,
+		DurationMs: milliseconds(x.Duration), ClientAborted: x.ClientAborted, Fault: x.Fault, Violations: x.Violations, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via,
 	}
 	if x.Client.IP.IsValid() {
 		v.Client.IP = x.Client.IP.String()

@@ -75,26 +75,29 @@ func (m *making) readControls() *refusal {
 		return nil
 	}
 	for _, own := range m.query {
-		value := decodedForm(own.value)
-		switch own.name {
-		case controlCode:
-			code, err := strconv.ParseUint(value, 10, 16)
-			if err != nil || code < 100 || code > 999 {
-				return badControl(own.name, value)
-			}
-			m.preferred.Code = int(code)
-		case controlExample:
-			m.preferred.Example = value
-		case controlSeed:
-			m.preferred.Seed = value
-		case controlDynamic:
-			if value != "true" && value != "false" {
-				return badControl(own.name, value)
-			}
-			m.preferred.Dynamic = value
+		if value := decodedForm(own.value); !m.control(own.name, value) {
+			return badControl(own.name, value)
 		}
 	}
 	return nil
+}
+
+// control takes one preference from the query. It reports false for a value that cannot be.
+func (m *making) control(name, value string) bool {
+	switch name {
+	case controlCode:
+		code, err := strconv.ParseUint(value, 10, 16)
+		m.preferred.Code = int(code)
+		return err == nil && code >= 100 && code <= 999
+	case controlExample:
+		m.preferred.Example = value
+	case controlSeed:
+		m.preferred.Seed = value
+	case controlDynamic:
+		m.preferred.Dynamic = value
+		return value == "true" || value == "false"
+	}
+	return true
 }
 
 func badControl(name, value string) *refusal {
@@ -209,11 +212,10 @@ type offer struct {
 func (m *making) respond(r *response, status int) *mockbase.DocumentAnswer {
 	chosen, concrete := negotiate(m.Header["Accept"], r.content)
 	if chosen == nil && len(r.content) > 0 {
-		if status >= http.StatusBadRequest {
-			chosen, concrete = byDefault(r.content), media{}
-		} else {
+		if status < http.StatusBadRequest {
 			return m.notAcceptable(r)
 		}
+		chosen, concrete = byDefault(r.content), media{}
 	}
 	m.tellViolations()
 	m.fill(r, status, offer{chosen, concrete})

@@ -131,6 +131,11 @@ func (r *reading) checkBody(m *mediaType) ([]mockbase.Violation, *refusal) {
 	if m == nil {
 		return nil, nil
 	}
+	return r.checkContent(m)
+}
+
+// checkContent reads a body of a declared type.
+func (r *reading) checkContent(m *mediaType) ([]mockbase.Violation, *refusal) {
 	sent, _ := parseMedia(r.Header.Get("Content-Type"))
 	if sent.kind == "" {
 		sent = m.parsed
@@ -264,6 +269,9 @@ func (r *reading) checkParts(m *mediaType, parts []part) []mockbase.Violation {
 		location := "body." + p.name
 		if wanted := m.encoding.find(p.name).text("contentType"); wanted != "" && !p.of(wanted) {
 			faults = append(faults, violation(location, codeMediaType, "the part is "+quoted(p.contentType)+", wanted is "+wanted)...)
+		}
+		if m.encoding.find(p.name).denies("allowReserved") && strings.ContainsAny(p.text(), reservedCharacters) {
+			faults = append(faults, violation(location, codeCoercion, "the value holds reserved characters")...)
 		}
 		at := declared[p.name]
 		listed := s.kinds(at).has("array")

@@ -155,7 +155,10 @@ func (t *mediaType) holdsJSON(text string) bool {
 	if trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' {
 		return false
 	}
-	if t.schema != nil && t.schema.owner.kinds(t.schema.place).has("string") {
+	if t.schema == nil {
+		return false
+	}
+	if kinds := t.schema.owner.kinds(t.schema.place); len(kinds) == 0 || kinds.has("string") {
 		return false
 	}
 	_, err := parseJSON([]byte(text))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mockbase/mockbase"
 )
@@ -21,6 +22,7 @@ type Document struct {
 	// operations are in the order of the document.
 	operations []*operation
 	schemas    *schemas
+	examine    sync.Once
 }
 
 // entryMethod is the method of a path item, with the name that the document gives it.
@@ -28,18 +30,23 @@ type entryMethod struct{ key, method string }
 
 func methodsOf() []entryMethod {
 	return []entryMethod{
-		{"get", http.MethodGet}, {"put", http.MethodPut}, {"post", http.MethodPost}, {"delete", http.MethodDelete},
-		{"options", http.MethodOptions}, {"head", http.MethodHead}, {"patch", http.MethodPatch}, {"trace", http.MethodTrace},
+		{"get", http.MethodGet},
+		{"put", http.MethodPut},
+		{"post", http.MethodPost},
+		{"delete", http.MethodDelete},
+		{"options", http.MethodOptions},
+		{"head", http.MethodHead},
+		{"patch", http.MethodPatch},
+		{"trace", http.MethodTrace},
 		{"query", "QUERY"},
 	}
 }
 
-// Compile makes a document of a project ready to answer. It fails where the text is no OpenAPI document, like [Parse]; the
-// warnings name what was left out or repaired.
-func Compile(o *mockbase.Document) (*Document, []mockbase.FieldError, error) {
+// Compile makes a document of a project ready to answer. It fails where the text is no OpenAPI document, like [Parse].
+func Compile(o *mockbase.Document) (*Document, error) {
 	parsed, err := Parse(o.Inline)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d := &Document{source: parsed.tree, options: o}
 	d.schemas = newSchemas(d.source)
@@ -47,7 +54,7 @@ func Compile(o *mockbase.Document) (*Document, []mockbase.FieldError, error) {
 		d.addPath(item)
 	}
 	d.nameOperations()
-	return d, parsed.Warnings(), nil
+	return d, nil
 }
 
 // addPath adds the operations of one path.
@@ -172,17 +179,20 @@ func withVariables(server place) []string {
 				values = append(values, value.node.Text)
 			}
 		}
-		var next []string
-		for _, address := range list {
-			for _, value := range values {
-				if len(next) < maxPrefixes {
-					next = append(next, strings.ReplaceAll(address, "{"+variable.name+"}", value))
-				}
-			}
-		}
-		list = next
+		list = replacedAll(list, "{"+variable.name+"}", values)
 	}
 	return list
+}
+
+// replacedAll writes each value in place of a name into each text, as far as there is room for the results.
+func replacedAll(list []string, name string, values []string) []string {
+	var next []string
+	for _, text := range list {
+		for _, value := range values {
+			next = append(next, strings.ReplaceAll(text, name, value))
+		}
+	}
+	return next[:min(len(next), maxPrefixes)]
 }
 
 // serverPath is the path of an address, without a slash at the end.
@@ -252,15 +262,9 @@ func (d *Document) Endpoint(op int) (method, path string) {
 // Find finds the operation for a method and a raw target below the project's base path (rules W1 to W4). Without one it
 // returns -1 and the methods that the path has; there are none if the document does not know the path.
 func (d *Document) Find(method, path, rawQuery string) (op int, methods []string) {
-	var asked []pair
 	for _, e := range d.index.find(path) {
-		if len(e.template.asks) > 0 {
-			if asked == nil {
-				asked = parsePairs(rawQuery)
-			}
-			if !asks(e.template.asks, asked) {
-				continue
-			}
+		if len(e.template.asks) > 0 && !asks(e.template.asks, parsePairs(rawQuery)) {
+			continue
 		}
 		for _, own := range e.operations {
 			if own.method == method {
@@ -294,6 +298,15 @@ func (d *Document) bindPath(op *operation, path string) []pair {
 		}
 	}
 	return nil
+}
+
+// PathParameters are the names and decoded values of the parameters in a path that Find found.
+func (d *Document) PathParameters(op int, path string) [][2]string {
+	var list [][2]string
+	for _, p := range d.bindPath(d.operations[op], path) {
+		list = append(list, [2]string{p.name, decoded(p.value)})
+	}
+	return list
 }
 
 // statusText writes a status.

@@ -117,14 +117,22 @@ func (g *generator) short(s *shape) bool {
 
 // stated is a value that the schema states itself, nil without one (rule W40).
 func (g *generator) stated(s *shape) *mockbase.Node {
-	if g.random == nil && g.manner == mannerExamples && g.variant == 0 && s.example != nil {
-		return s.example
-	}
+	usual := g.random == nil && g.variant == 0
 	switch {
+	case usual && g.manner == mannerExamples && s.example != nil:
+		return s.example
 	case s.constant != nil:
 		return s.constant
-	case g.random == nil && s.byDefault != nil && g.manner != mannerShort && g.variant == 0:
+	case usual && g.manner != mannerShort && s.byDefault != nil:
 		return s.byDefault
+	default:
+		return g.enumerated(s)
+	}
+}
+
+// enumerated is a value of the enum, nil without one.
+func (g *generator) enumerated(s *shape) *mockbase.Node {
+	switch {
 	case len(s.enum) > 0 && g.random != nil:
 		return s.enum[g.random.IntN(len(s.enum))]
 	case len(s.enum) > 0:
@@ -216,7 +224,7 @@ func (g *generator) object(s *shape) (*mockbase.Node, error) {
 	for i := range s.properties {
 		p := &s.properties[i]
 		needed := slices.Contains(s.required, p.name)
-		if g.hidden(p) || !needed && (short || s.most >= 0 && len(out.Members)+g.open(s, i) >= s.most) {
+		if g.hidden(p) || !needed && (short || s.most >= 0 && len(out.Members)+s.open(i) >= s.most) {
 			continue
 		}
 		v, err := g.property(s, p)
@@ -236,7 +244,7 @@ func (g *generator) object(s *shape) (*mockbase.Node, error) {
 }
 
 // open counts the required properties behind a place.
-func (g *generator) open(s *shape, after int) int {
+func (s *shape) open(after int) int {
 	count := 0
 	for i := after + 1; i < len(s.properties); i++ {
 		if slices.Contains(s.required, s.properties[i].name) {

@@ -264,16 +264,22 @@ func isNumber(text string) bool {
 // read reads a text as one of the types, the strictest first (rule W9).
 func (k kinds) read(text string) (any, bool) {
 	switch {
-	case len(k) == 0:
-		return text, true
 	case text == "" && k.has("null"):
 		return nil, true
 	case (k.has("number") || k.has("integer")) && isNumber(text):
 		return bounded(json.Number(text)), true
 	case k.has("boolean") && (text == "true" || text == "false"):
 		return text == "true", true
-	case k.has("string"):
+	case len(k) == 0 || k.has("string"):
 		return text, true
+	default:
+		return k.readWhole(text)
+	}
+}
+
+// readWhole reads a text as a list of one, or as the JSON of an object.
+func (k kinds) readWhole(text string) (any, bool) {
+	switch {
 	case k.has("array") && !k.has("object"):
 		return []any{text}, true
 	case k.has("object"):

@@ -95,6 +95,13 @@ func (s *source) identify() error {
 	default:
 		return notOpenAPI(top, `the document has neither "openapi" nor "swagger", so it describes no API`)
 	}
+	s.inspect()
+	return nil
+}
+
+// inspect warns of what is odd about the document as a whole.
+func (s *source) inspect() {
+	top := s.top()
 	if at := top.find("paths"); at.node == nil && s.dialect != dialect31 {
 		s.notes.add(top, mockbase.FieldRequired, "the document has no paths")
 	} else if at.node != nil && !at.is(mockbase.NodeObject) {
@@ -107,7 +114,6 @@ func (s *source) identify() error {
 			s.notes.add(at, mockbase.FieldType, "the number is read as text")
 		}
 	}
-	return nil
 }
 
 func notOpenAPI(p place, detail string) error {

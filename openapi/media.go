@@ -143,8 +143,8 @@ func byDefault(offers []*mediaType) *mediaType {
 
 // header is the Content-Type of an answer (rules W32 and W34). value tells what the body is, where the document leaves the
 // type open.
-func (m *mediaType) header(concrete media, text bool) string { //nolint:revive // text is a fact about the body
-	key, parsed := m.key, m.parsed
+func (t *mediaType) header(concrete media, text bool) string {
+	key, parsed := t.key, t.parsed
 	if parsed.isRange() {
 		switch {
 		case concrete.kind != "" && !concrete.isRange():

@@ -129,6 +129,9 @@ func (p *parameter) check(r *reading) []mockbase.Violation {
 	if p.allowEmpty && len(sent) == 1 && sent[0].value == "" {
 		return nil
 	}
+	if list := p.checkSpelling(sent); len(list) > 0 {
+		return list
+	}
 	if p.content != nil {
 		return p.checkContent(sent, r)
 	}
@@ -142,6 +145,22 @@ func (p *parameter) check(r *reading) []mockbase.Violation {
 	}
 	return p.schema.check(r.direction, value, p.location())
 }
+
+// checkSpelling refuses what the document forbids in so many words: empty values and reserved characters (rule W10).
+func (p *parameter) checkSpelling(sent []pair) []mockbase.Violation {
+	for _, own := range sent {
+		switch {
+		case own.value == "" && p.at.denies("allowEmptyValue"):
+			return violation(p.location(), "minLength", "the value must not be empty")
+		case p.at.denies("allowReserved") && strings.ContainsAny(own.value, reservedCharacters):
+			return violation(p.location(), codeCoercion, "the value holds reserved characters that are not percent-encoded")
+		}
+	}
+	return nil
+}
+
+// reservedCharacters are those of RFC 3986, section 2.2.
+const reservedCharacters = ":/?#[]@!$&'()*+,;="
 
 // checkContent reads a value that is a document of its own (rule W12).
 func (p *parameter) checkContent(sent []pair, r *reading) []mockbase.Violation {

@@ -37,21 +37,28 @@ func (g *generator) patterned(s *shape) (*mockbase.Node, error) {
 		if err != nil {
 			continue
 		}
-		for try := range mostTries {
-			w := &writer{random: g, extra: try + g.variant, tree: tree}
-			text := w.write(s.minLength)
-			if meets(text) {
-				return textNode(text), nil
-			}
-			// What the pattern leaves open at its end may be filled up.
-			if short := s.minLength - utf8.RuneCountInString(text); short > 0 {
-				if filled := text + strings.Repeat("a", short); meets(filled) {
-					return textNode(filled), nil
-				}
-			}
+		if text, ok := g.written(tree, s.minLength, meets); ok {
+			return textNode(text), nil
 		}
 	}
 	return nil, errUnmet
+}
+
+// written makes texts of a pattern, longer and longer ones, until one meets everything.
+func (g *generator) written(tree *syntax.Regexp, minLength int, meets func(text string) bool) (string, bool) {
+	for try := range mostTries {
+		w := &writer{random: g, extra: try + g.variant, tree: tree}
+		text := w.write(minLength)
+		if meets(text) {
+			return text, true
+		}
+		// What the pattern leaves open at its end may be filled up.
+		short := minLength - utf8.RuneCountInString(text)
+		if filled := text + strings.Repeat("a", max(short, 0)); short > 0 && meets(filled) {
+			return filled, true
+		}
+	}
+	return "", false
 }
 
 // writer makes a text of one pattern. Repetitions are as short as the pattern allows, plus extra where that is allowed.
@@ -82,14 +89,20 @@ func (w *writer) node(re *syntax.Regexp) {
 		w.out.WriteRune(w.oneOf(re.Rune))
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		w.out.WriteByte('a')
-	case syntax.OpCapture:
-		w.node(re.Sub[0])
-	case syntax.OpConcat:
+	case syntax.OpConcat, syntax.OpCapture:
 		for _, sub := range re.Sub {
 			w.node(sub)
 		}
 	case syntax.OpAlternate:
 		w.node(re.Sub[w.pick(len(re.Sub))])
+	default:
+		w.repeated(re)
+	}
+}
+
+// repeated writes repetitions. Anchors and boundaries take no text.
+func (w *writer) repeated(re *syntax.Regexp) {
+	switch re.Op {
 	case syntax.OpStar:
 		w.repeat(re.Sub[0], 0, -1)
 	case syntax.OpPlus:
@@ -99,7 +112,6 @@ func (w *writer) node(re *syntax.Regexp) {
 	case syntax.OpRepeat:
 		w.repeat(re.Sub[0], re.Min, re.Max)
 	default:
-		// Anchors and boundaries take no text.
 	}
 }
 

@@ -23,34 +23,40 @@ type response struct {
 // readResponses reads the responses in the order of the document.
 func (op *operation) readResponses() {
 	for _, m := range op.at.find("responses").members() {
+		if strings.HasPrefix(m.name, "x-") {
+			continue
+		}
 		key := strings.ToUpper(m.name)
 		if key == "DEFAULT" {
 			key = "default"
 		}
-		if strings.HasPrefix(m.name, "x-") || !validKey(key) {
-			if !strings.HasPrefix(m.name, "x-") {
-				op.document.source.notes.add(m.place, mockbase.FieldPattern, "the response "+quoted(m.name)+" is left out: it is no status")
-			}
+		if !validKey(key) {
+			op.document.source.notes.add(m.place, mockbase.FieldPattern, "the response "+quoted(m.name)+" is left out: it is no status")
 			continue
 		}
-		r := &response{key: key, at: m.place}
-		if at, ok := op.document.source.follow(m.place); ok && at.is(mockbase.NodeObject) {
-			r.at = at
-			if op.document.source.dialect == dialect20 {
-				r.content = op.answers20(at)
-			} else {
-				r.content = op.readContent(at.find("content"))
-			}
-			r.headers = op.readHeaders(at)
-		} else {
-			op.document.source.notes.add(m.place, mockbase.FieldType, "the response has no description; it is empty")
-		}
-		op.responses = append(op.responses, r)
+		op.responses = append(op.responses, op.readResponse(key, m.place))
 	}
 	if len(op.responses) == 0 {
 		op.document.source.notes.add(op.at, mockbase.FieldRequired, "the operation has no responses; it answers 200 without a body")
 		op.responses = []*response{{key: statusText(http.StatusOK), at: op.at}}
 	}
+}
+
+func (op *operation) readResponse(key string, p place) *response {
+	r := &response{key: key, at: p}
+	at, ok := op.document.source.follow(p)
+	if !ok || !at.is(mockbase.NodeObject) {
+		op.document.source.notes.add(p, mockbase.FieldType, "the response has no description; it is empty")
+		return r
+	}
+	r.at = at
+	if op.document.source.dialect == dialect20 {
+		r.content = op.answers20(at)
+	} else {
+		r.content = op.readContent(at.find("content"))
+	}
+	r.headers = op.readHeaders(at)
+	return r
 }
 
 // validKey tells whether a key names responses: 200, 2XX or default.

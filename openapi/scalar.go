@@ -138,6 +138,11 @@ func (g *generator) text(s *shape) (*mockbase.Node, error) {
 	case s.fits(text):
 		return textNode(text), nil
 	}
+	return textNode(g.fitted(s, text)), nil
+}
+
+// fitted makes a text longer or shorter.
+func (g *generator) fitted(s *shape, text string) string {
 	if g.variant > 0 {
 		text += strconv.Itoa(g.variant)
 	}
@@ -152,12 +157,10 @@ func (g *generator) text(s *shape) (*mockbase.Node, error) {
 	case s.maxLength >= 0:
 		most = s.maxLength
 	case s.minLength > 0:
-		most = max(s.minLength, min(most, len(g.plainWord())))
+		most = max(s.minLength, min(most, len("string")))
 	}
-	return textNode(text[:min(len(text), most)]), nil
+	return text[:min(len(text), most)]
 }
-
-func (g *generator) plainWord() string { return "string" }
 
 // fits tells whether a text has an allowed length.
 func (s *shape) fits(text string) bool {
@@ -202,12 +205,12 @@ func (g *generator) formatted(format string) string {
 	case "regex":
 		return "^.*$"
 	default:
-		return g.address(format, n)
+		return address(format, n)
 	}
 }
 
 // address is a text of one of the formats of names and addresses.
-func (g *generator) address(format string, n int64) string {
+func address(format string, n int64) string {
 	suffix := ""
 	if n > 0 {
 		suffix = strconv.FormatInt(n, 10)

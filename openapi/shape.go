@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -72,9 +73,7 @@ type choiceKey struct {
 
 func (c choice) with(g *group, branch int) choice {
 	next := make(choice, len(c)+1)
-	for key, value := range c {
-		next[key] = value
-	}
+	maps.Copy(next, c)
 	next[choiceKey{g.owner.node, g.keyword}] = branch
 	return next
 }
@@ -105,20 +104,26 @@ func (m *merger) add(p place, depth int) {
 		m.shape.never = m.shape.never || p.node.Text == "false"
 		return
 	}
-	if ref := p.reference(); ref != "" {
-		at, ok := m.schemas.source.follow(p)
-		if m.schemas.source.dialect == dialect31 {
-			m.keywords(p, depth)
-		}
-		if ok {
-			if m.shape.name == "" {
-				m.shape.name = at.at[strings.LastIndexByte(at.at, '/')+1:]
-			}
-			m.add(at, depth+1)
-		}
+	if p.reference() != "" {
+		m.referred(p, depth)
 		return
 	}
 	m.keywords(p, depth)
+}
+
+// referred merges what a reference means, and from 3.1 on what stands beside it.
+func (m *merger) referred(p place, depth int) {
+	at, ok := m.schemas.source.follow(p)
+	if m.schemas.source.dialect == dialect31 {
+		m.keywords(p, depth)
+	}
+	if !ok {
+		return
+	}
+	if m.shape.name == "" {
+		m.shape.name = at.at[strings.LastIndexByte(at.at, '/')+1:]
+	}
+	m.add(at, depth+1)
 }
 
 func (m *merger) keywords(p place, depth int) {

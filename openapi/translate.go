@@ -45,8 +45,8 @@ func (t *translator) schema(p place, depth int) any {
 	for _, m := range p.members() {
 		t.keyword(out, p, m, depth)
 	}
-	t.bounds(out, p)
-	return t.withNull(out, p)
+	exclude(out, p)
+	return withNull(out, p)
 }
 
 // keyword translates one keyword. Unknown ones say nothing about a value.
@@ -74,8 +74,6 @@ func (t *translator) keyword(out map[string]any, p place, m member, depth int) {
 		}
 	case "required":
 		t.required(out, p, m)
-	case "enum", "const":
-		t.values(out, m)
 	default:
 		t.assertion(out, m)
 	}
@@ -84,6 +82,8 @@ func (t *translator) keyword(out map[string]any, p place, m member, depth int) {
 // assertion translates the keywords that hold a plain value.
 func (t *translator) assertion(out map[string]any, m member) {
 	switch m.name {
+	case "enum", "const":
+		t.values(out, m)
 	case "minimum", "maximum", "multipleOf":
 		t.number(out, m)
 	case "exclusiveMinimum", "exclusiveMaximum":
@@ -128,7 +128,7 @@ func (t *translator) types(out map[string]any, p place, m member) {
 }
 
 // withNull lets null through where a schema without a type is nullable (rule W19).
-func (t *translator) withNull(out map[string]any, p place) any {
+func withNull(out map[string]any, p place) any {
 	if !nullable(p) || out["type"] != nil || out["enum"] != nil || len(out) == 0 {
 		return out
 	}
@@ -262,8 +262,8 @@ func (t *translator) pattern(out map[string]any, m member) {
 	out["pattern"] = m.node.Text
 }
 
-// bounds writes the exclusive bounds of 2.0 and 3.0, which are flags there.
-func (t *translator) bounds(out map[string]any, p place) {
+// exclude writes the exclusive bounds of 2.0 and 3.0, which are flags there.
+func exclude(out map[string]any, p place) {
 	for _, name := range []struct{ flag, bound string }{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
 		if bound, ok := out[name.bound]; ok && p.holds(name.flag) {
 			out[name.flag] = bound

@@ -49,10 +49,7 @@ func (r *reporter) report(e *jsonschema.ValidationError) []mockbase.Violation {
 }
 
 func (r *reporter) add(e *jsonschema.ValidationError, code, text string, names ...string) {
-	location := r.location
-	for _, name := range append(slices.Clone(e.InstanceLocation), names...) {
-		location += "." + name
-	}
+	location := strings.Join(slices.Concat([]string{r.location}, e.InstanceLocation, names), ".")
 	r.list = append(r.list, violation(strings.TrimPrefix(location, "."), code, text)...)
 }
 
@@ -74,12 +71,6 @@ func (r *reporter) collect(e *jsonschema.ValidationError) {
 		for _, name := range k.Properties {
 			r.add(e, "additionalProperties", "the member is not allowed", name)
 		}
-	case *kind.Enum:
-		r.add(e, "enum", "the value is none of "+listed(k.Want))
-	case *kind.Type:
-		r.add(e, "type", "the value is "+k.Got+", wanted is "+strings.Join(k.Want, " or "))
-	case *kind.FalseSchema:
-		r.add(e, "not", "the member is not allowed in this direction")
 	default:
 		r.other(e)
 	}
@@ -87,6 +78,17 @@ func (r *reporter) collect(e *jsonschema.ValidationError) {
 
 // other reports a keyword in the validator's own words.
 func (r *reporter) other(e *jsonschema.ValidationError) {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Enum:
+		r.add(e, "enum", "the value is none of "+listed(k.Want))
+		return
+	case *kind.Type:
+		r.add(e, "type", "the value is "+k.Got+", wanted is "+strings.Join(k.Want, " or "))
+		return
+	case *kind.FalseSchema:
+		r.add(e, "not", "the member is not allowed in this direction")
+		return
+	}
 	keyword := "schema"
 	if names := e.ErrorKind.KeywordPath(); len(names) > 0 {
 		keyword = names[0]
@@ -148,7 +150,7 @@ func (r *reporter) discriminated(e *jsonschema.ValidationError, at place, name, 
 		r.add(e, "required", "the member says which kind of object this is, and is required", name)
 		return
 	}
-	branch := r.schemas.mapped(at, keyword, given)
+	branch := mapped(at, keyword, given)
 	if branch < 0 {
 		r.add(e, codeUnknown, "no schema is known for "+quoted(given), name)
 		return
@@ -183,7 +185,7 @@ func (s *schemas) placeOf(address string) place {
 }
 
 // mapped is the branch that a discriminator's value names, -1 for none: by mapping, or by the name of the schema.
-func (s *schemas) mapped(at place, keyword, given string) int {
+func mapped(at place, keyword, given string) int {
 	ref := at.find("discriminator").find("mapping").text(given)
 	if ref == "" {
 		ref = given

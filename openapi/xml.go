@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"strings"
+	"unicode"
 
 	"github.com/mockbase/mockbase"
 )
@@ -14,7 +15,7 @@ type xmlWriter struct {
 	out     bytes.Buffer
 }
 
-// xml writes a value as an XML document. The root is named by its schema, else "root".
+// xml writes a value as an XML document. The root is named by its schema, else "xml".
 func (t *mediaType) xml(n *mockbase.Node) []byte {
 	w := &xmlWriter{}
 	at := place{}
@@ -47,7 +48,7 @@ func (w *xmlWriter) rootName(p place) string {
 		name = ref[strings.LastIndexByte(ref, '/')+1:]
 	}
 	if name == "" {
-		return "root"
+		return "xml"
 	}
 	return name
 }
@@ -162,7 +163,7 @@ func (w *xmlWriter) text(value string) {
 func elementName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
-		case r == ':' || r == '_' || r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7f:
+		case strings.ContainsRune(":_-.", r) || unicode.IsLetter(r) || unicode.IsDigit(r):
 			return r
 		default:
 			return '_'

@@ -80,7 +80,7 @@ func check(set *files.Set) error {
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}
-	judge, err := engine.New(engine.Options{Limits: keeper})
+	judge, err := engine.New(engine.Options{Limits: keeper, Describe: describeDocument})
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}
@@ -106,6 +106,9 @@ func examine(judge *engine.Engine, project *files.Project, set *files.Set) {
 	set.Faults = append(set.Faults, faults...)
 	if len(faults) > 0 {
 		return
+	}
+	for _, f := range judge.ConfigWarnings(settings) {
+		set.Warnings = append(set.Warnings, project.Finding(f))
 	}
 	for i, m := range snapshot.Mocks {
 		for _, f := range judge.Warnings(snapshot, m) {

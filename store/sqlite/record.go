@@ -12,37 +12,38 @@ import (
 // The stored form of an exchange is JSON with short names. The parts have the fields of their twins in the vocabulary, so
 // that a conversion stops compiling when a twin gets a field that would not be stored.
 type exchangeRecord struct {
-	ID            string              `json:"id"`
-	ProjectID     string              `json:"project"`
-	At            time.Time           `json:"at"`
-	SessionAt     time.Time           `json:"sessionAt,omitzero"`
-	Session       sessionRecord       `json:"session,omitzero"`
-	Seed          string              `json:"seed,omitempty"`
-	Call          int64               `json:"call,omitempty"`
-	Forced        bool                `json:"forced,omitempty"`
-	Request       requestRecord       `json:"request"`
-	Response      responseRecord      `json:"response"`
-	AnsweredBy    mockbase.AnsweredBy `json:"answeredBy"`
-	Policy        string              `json:"policy,omitempty"`
-	Mock          mockRecord          `json:"mock,omitzero"`
-	Limits        []limitRecord       `json:"limits,omitempty"`
-	Client        clientRecord        `json:"client"`
-	Duration      time.Duration       `json:"duration"`
-	DelayPlanned  time.Duration       `json:"delayPlanned,omitempty"`
-	DelaySlept    time.Duration       `json:"delaySlept,omitempty"`
-	ClientAborted bool                `json:"clientAborted,omitempty"`
-	Messages      []messageRecord     `json:"messages,omitempty"`
-	Unheard       int                 `json:"messagesDropped,omitempty"`
-	Webhooks      []webhookRecord     `json:"webhooks,omitempty"`
-	Fault         string              `json:"fault,omitempty"`
-	NearMisses    []mockbase.NearMiss `json:"nearMisses,omitempty"`
-	Hints         []string            `json:"hints,omitempty"`
-	Warnings      []string            `json:"warnings,omitempty"`
-	Error         string              `json:"error,omitempty"`
-	Redacted      bool                `json:"redacted,omitempty"`
-	Via           string              `json:"via,omitempty"`
-	Revision      int64               `json:"revision,omitempty"`
-	Moments       []momentRecord      `json:"moments,omitempty"`
+	ID            string               `json:"id"`
+	ProjectID     string               `json:"project"`
+	At            time.Time            `json:"at"`
+	SessionAt     time.Time            `json:"sessionAt,omitzero"`
+	Session       sessionRecord        `json:"session,omitzero"`
+	Seed          string               `json:"seed,omitempty"`
+	Call          int64                `json:"call,omitempty"`
+	Forced        bool                 `json:"forced,omitempty"`
+	Request       requestRecord        `json:"request"`
+	Response      responseRecord       `json:"response"`
+	AnsweredBy    mockbase.AnsweredBy  `json:"answeredBy"`
+	Policy        string               `json:"policy,omitempty"`
+	Mock          mockRecord           `json:"mock,omitzero"`
+	Limits        []limitRecord        `json:"limits,omitempty"`
+	Client        clientRecord         `json:"client"`
+	Duration      time.Duration        `json:"duration"`
+	DelayPlanned  time.Duration        `json:"delayPlanned,omitempty"`
+	DelaySlept    time.Duration        `json:"delaySlept,omitempty"`
+	ClientAborted bool                 `json:"clientAborted,omitempty"`
+	Messages      []messageRecord      `json:"messages,omitempty"`
+	Unheard       int                  `json:"messagesDropped,omitempty"`
+	Webhooks      []webhookRecord      `json:"webhooks,omitempty"`
+	Fault         string               `json:"fault,omitempty"`
+	NearMisses    []mockbase.NearMiss  `json:"nearMisses,omitempty"`
+	Hints         []string             `json:"hints,omitempty"`
+	Violations    []mockbase.Violation `json:"violations,omitempty"`
+	Warnings      []string             `json:"warnings,omitempty"`
+	Error         string               `json:"error,omitempty"`
+	Redacted      bool                 `json:"redacted,omitempty"`
+	Via           string               `json:"via,omitempty"`
+	Revision      int64                `json:"revision,omitempty"`
+	Moments       []momentRecord       `json:"moments,omitempty"`
 }
 
 type momentRecord struct {
@@ -134,7 +135,7 @@ func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
 		ID: x.ID, ProjectID: x.ProjectID, At: x.At, SessionAt: x.SessionAt, Session: sessionRecord(x.Session), Seed: x.Seed, Call: x.Call,
 		Forced: x.Forced, AnsweredBy: x.AnsweredBy, Policy: x.Policy, Duration: x.Duration,
 		DelayPlanned: x.DelayPlanned, DelaySlept: x.DelaySlept, ClientAborted: x.ClientAborted, Fault: x.Fault, NearMisses: x.NearMisses,
-		Hints: x.Hints, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via, Revision: x.Revision, Unheard: x.MessagesDropped,
+		Hints: x.Hints, Violations: x.Violations, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via, Revision: x.Revision, Unheard: x.MessagesDropped,
 		Request: requestRecord(x.Request), Response: responseRecord(x.Response), Mock: mockRecord(x.Mock), Client: clientRecord(x.Client),
 	}
 	for _, l := range x.Limits {
@@ -161,7 +162,7 @@ func decodeExchange(record []byte) (*mockbase.Exchange, error) {
 		ID: r.ID, ProjectID: r.ProjectID, At: r.At.UTC(), SessionAt: r.SessionAt.UTC(), Session: mockbase.SessionRef(r.Session),
 		Seed: r.Seed, Call: r.Call, Forced: r.Forced, AnsweredBy: r.AnsweredBy, Policy: r.Policy, Duration: r.Duration,
 		DelayPlanned: r.DelayPlanned, DelaySlept: r.DelaySlept, ClientAborted: r.ClientAborted, Fault: r.Fault, NearMisses: r.NearMisses,
-		Hints: r.Hints, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted, Via: r.Via, Revision: r.Revision, MessagesDropped: r.Unheard,
+		Hints: r.Hints, Violations: r.Violations, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted, Via: r.Via, Revision: r.Revision, MessagesDropped: r.Unheard,
 		Request: mockbase.RecordedRequest(r.Request), Response: mockbase.RecordedResponse(r.Response), Mock: mockbase.MockRef(r.Mock),
 		Client: mockbase.Client(r.Client),
 	}

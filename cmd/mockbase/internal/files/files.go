@@ -159,6 +159,10 @@ func (l *loader) add(s *source, definition *mockbase.Definition) {
 // read reads one file. A file without variables and other files in it is decoded as it stands; otherwise the places of
 // faults are looked up in the text that was written. It also returns the files that it names, as places below the folder.
 func (l *loader) read(s *source) (definition *mockbase.Definition, names []string, err error) {
+	if isDocument(s) {
+		definition, err = definitionOf(s)
+		return definition, nil, err
+	}
 	if len(s.text) > maxFileSize {
 		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{
 			Pointer: "#", Code: mockbase.FieldLimit, Detail: fmt.Sprintf("the file has %d bytes, at most %d are read", len(s.text), maxFileSize),

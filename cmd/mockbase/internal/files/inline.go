@@ -107,7 +107,7 @@ func (i *inliner) collection(n *mockbase.Node) *mockbase.Node {
 }
 
 func (i *inliner) document(n *mockbase.Node) *mockbase.Node {
-	return replaceMember(n, "file", "inline", i.json)
+	return replaceMember(n, "file", "inline", i.openAPI)
 }
 
 // answer gives a response the bytes of its file, with the type that its extension says and with what else files have.

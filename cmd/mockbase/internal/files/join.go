@@ -216,6 +216,7 @@ func (p *Project) Finding(f mockbase.FieldError) Finding {
 	key, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "#/"), "/")
 	for _, part := range p.parts {
 		if _, ok := part.definition.Config.Source[key]; ok {
+			f.Pointer = part.source.own(f.Pointer)
 			return part.source.located(f)
 		}
 	}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine"
+	"github.com/mockbase/mockbase/openapi"
+)
+
+// describeDocument lets engines read OpenAPI documents.
+func describeDocument(d *mockbase.Document) (engine.Description, error) {
+	compiled, err := openapi.Compile(d)
+	if err != nil {
+		return nil, err
+	}
+	return compiled, nil
+}

@@ -1,0 +1,429 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/chance"
+)
+
+// Description is an OpenAPI document ready to answer (group W). It is immutable and safe for concurrent use; operations are
+// numbers from 0.
+type Description interface {
+	Operations() int
+	// Name is unique within the document, Endpoint the operation's method and path template.
+	Name(op int) string
+	Endpoint(op int) (method, path string)
+	// Find finds the operation of a method and a raw path; without one it returns -1 and the methods of the path.
+	Find(method, path, rawQuery string) (op int, methods []string)
+	// PathParameters are the names and decoded values of the parameters in a path.
+	PathParameters(op int, path string) [][2]string
+	Answer(op int, q *mockbase.DocumentRequest) *mockbase.DocumentAnswer
+	// CheckAnswer compares an answer that something else gave with what the document says of it.
+	CheckAnswer(op, status int, h http.Header, body []byte) []mockbase.Violation
+	// Warnings tell what of the document is odd, with pointers into it.
+	Warnings() []mockbase.FieldError
+}
+
+// Describe compiles an OpenAPI document, whose text is inline. The error is about a text that is none.
+type Describe func(d *mockbase.Document) (Description, error)
+
+// library keeps the documents that were compiled last: each is checked before it is published.
+type library struct {
+	mu   sync.Mutex
+	list []*shelved
+}
+
+type shelved struct {
+	source      mockbase.Document
+	description Description
+}
+
+// maxShelved is how many documents are kept beside those that programs hold.
+const maxShelved = 8
+
+// describe compiles a document, or finds it among those that were.
+func (e *Engine) describe(d *mockbase.Document) (Description, error) {
+	source := *d
+	if d.File != "" {
+		text, err := e.readDocument(d.File)
+		if err != nil {
+			return nil, err
+		}
+		source.Inline = text
+	}
+	// Limits and delays are not the document's own matter.
+	source.RateLimit, source.Delay = nil, nil
+	e.library.mu.Lock()
+	defer e.library.mu.Unlock()
+	for _, known := range e.library.list {
+		if bytes.Equal(known.source.Inline, source.Inline) && reflect.DeepEqual(known.source, source) {
+			return known.description, nil
+		}
+	}
+	description, err := e.options.Describe(&source)
+	if err != nil {
+		return nil, err
+	}
+	e.library.list = append(e.library.list, &shelved{source, description})
+	if len(e.library.list) > maxShelved {
+		e.library.list = slices.Delete(e.library.list, 0, 1)
+	}
+	return description, nil
+}
+
+// maxDocument is the longest document that is read from a file (rule M-9).
+const maxDocument = 32 << 20
+
+// readDocument reads a document below the files root (rule O17).
+func (e *Engine) readDocument(name string) ([]byte, error) {
+	if e.files == nil {
+		return nil, &mockbase.Error{Code: mockbase.CodeValidationFailed, Message: "this server has no files root: its operator names one with --files-root"}
+	}
+	file, err := e.files.Open(name)
+	if err != nil {
+		return nil, &mockbase.Error{Code: mockbase.CodeValidationFailed, Message: "the file " + quoted(name) + " cannot be opened below the files root"}
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	text, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
+	switch {
+	case err != nil:
+		return nil, &mockbase.Error{Code: mockbase.CodeValidationFailed, Message: "the file " + quoted(name) + " cannot be read"}
+	case len(text) > maxDocument:
+		return nil, &mockbase.Error{Code: mockbase.CodeValidationFailed, Message: "the file " + quoted(name) + " is longer than 32 MiB"}
+	}
+	return text, nil
+}
+
+// described is a document of a program.
+type described struct {
+	source *mockbase.Document
+	Description
+
+	// operations are entries like those of mocks, so that calls of each are counted.
+	operations []entry
+}
+
+// describeAll compiles the documents of the project. What former has compiled of the same ones is taken over.
+func (p *program) describeAll(e *Engine, former *program) error {
+	list := p.project.Config.Documents
+	if len(list) == 0 {
+		return nil
+	}
+	var faults mockbase.Faults
+	for i := range list {
+		d := &described{source: &list[i]}
+		if known := former.documentOf(&list[i], p.settings); known != nil {
+			d.Description, d.operations = known.Description, slices.Clone(known.operations)
+		} else if err := d.compile(e, p, i, &faults); err != nil {
+			return fmt.Errorf("compile document %q: %w", list[i].Name, err)
+		}
+		for op := range d.operations {
+			d.operations[op].age = len(p.entries) + p.operations
+			p.operations++
+		}
+		p.documents = append(p.documents, d)
+	}
+	if err := faults.Err(); err != nil {
+		return fmt.Errorf("compile documents: %w", err)
+	}
+	return nil
+}
+
+// documentOf finds a compiled document of the same source. A file may have changed, so it is read again.
+func (p *program) documentOf(source *mockbase.Document, s *settings) *described {
+	if p == nil || p.settings != s || source.File != "" {
+		return nil
+	}
+	for _, d := range p.documents {
+		if d.source.Name == source.Name && bytes.Equal(d.source.Inline, source.Inline) && reflect.DeepEqual(d.source, source) {
+			return d
+		}
+	}
+	return nil
+}
+
+func (d *described) compile(e *Engine, p *program, i int, faults *mockbase.Faults) error {
+	if e.options.Describe == nil {
+		return &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "this server reads no OpenAPI documents"}
+	}
+	description, err := e.describe(d.source)
+	if err != nil {
+		return err
+	}
+	d.Description = description
+	w := &workbench{config: &mockbase.Config{}, settings: p.settings, faults: faults, at: "#/documents/" + strconv.Itoa(i)}
+	wait := compileDelays(d.source.Delay, nil, func(text string) *script { return w.script(text, "/delay", "delay") })
+	d.operations = make([]entry, description.Operations())
+	for op := range d.operations {
+		d.operations[op].route = d.route(op, wait, p, w)
+	}
+	return nil
+}
+
+// route makes the route of one operation. Nothing looks for it by its path; the document does.
+func (d *described) route(op int, wait delays, p *program, w *workbench) *route {
+	name := "document/" + d.source.Name + "/" + printable(d.Name(op))
+	method, _ := d.Endpoint(op)
+	answer := &operation{described: d, number: op, name: name, settings: p.settings, compress: p.project.Config.Settings.Compress}
+	r := &route{
+		mock: &mockbase.Mock{ID: name, Name: name, Request: mockbase.RequestMatcher{Methods: []string{method}}},
+		ref:  mockbase.MockRef{Name: name}, by: mockbase.AnsweredByDocument, readsBody: true,
+		responses: []response{{name: d.Name(op), source: &mockbase.Response{Delay: d.source.Delay}, delay: wait, reply: answer}},
+		names:     func(path string) []pair { return d.parameters(op, path) },
+	}
+	b := &limitsBuilder{
+		config: &p.project.Config, settings: p.settings, owner: "document_" + d.source.Name + "_" + strconv.Itoa(op), name: d.source.Name,
+		decision: p.settings.decision(name), faults: w.faults,
+	}
+	if own := b.build(d.source.RateLimit, w.at+"/rateLimit"); own != nil {
+		r.limits = own
+	}
+	return r
+}
+
+// parameters are those of the path, as templates and keys of limits read them.
+func (d *described) parameters(op int, path string) []pair {
+	found := d.PathParameters(op, path)
+	list := make([]pair, len(found))
+	for i, p := range found {
+		list[i] = pair{name: p[0], value: p[1]}
+	}
+	return list
+}
+
+// operation is the reply of one operation.
+type operation struct {
+	*described
+
+	number   int
+	name     string
+	settings *settings
+	compress bool
+}
+
+var _ reply = (*operation)(nil)
+
+func (r *operation) prepare(c *call) (sending, *failure) {
+	decoded, err := c.bodyMessage().Decoded()
+	if err != nil {
+		return nil, &failure{
+			status: http.StatusUnsupportedMediaType, code: mockbase.CodeUnsupportedMediaType, title: "The body cannot be decoded", own: true,
+			detail: "The body cannot be decoded: " + err.Error() + ".",
+		}
+	}
+	p := &c.preferred
+	a := r.Answer(r.number, &mockbase.DocumentRequest{
+		Method: c.method.name, Path: c.target.path, RawQuery: c.rawQuery, Header: c.header, Body: decoded,
+		Preferred: mockbase.Preferred{Code: p.code, Example: p.example, Dynamic: p.dynamic, Seed: p.seed},
+		Controls:  !c.program.settings.ignorePreferred,
+		Rand:      func(response, seed string) *rand.Rand { return c.generation(r.name, response, seed) },
+		ID:        c.id,
+	})
+	c.noteViolations(a.Violations)
+	c.applied(a)
+	d := draft{
+		status: a.Status, kind: mockbase.BodyText, body: a.Body, mediaType: a.MediaType, headers: a.Header, compress: r.compress,
+		decision: r.settings.decision(r.name),
+	}
+	if len(a.Body) == 0 {
+		d.kind = mockbase.BodyNone
+	}
+	return d.compile(r.settings), nil
+}
+
+// applied tells what a document honoured (rule AA26).
+func (c *call) applied(a *mockbase.DocumentAnswer) {
+	done := preferences{
+		code: a.Applied.Code, example: a.Applied.Example, seed: a.Applied.Seed, wait: c.preferred.wait, waits: c.preferred.waits,
+	}
+	applied := done.applied()
+	if a.Applied.Dynamic != "" {
+		if applied != "" {
+			applied += ", "
+		}
+		applied += "dynamic=" + a.Applied.Dynamic
+	}
+	if applied != "" {
+		c.forced = true
+		c.w.Header()[headerPreferenceApplied] = []string{applied}
+	}
+}
+
+// generation draws dynamic values (rule W45). With a seed of the request, calls are alike.
+func (c *call) generation(name, response, seed string) *rand.Rand {
+	key := chance.Key{
+		Seed: c.session.Seed(), Session: c.session.Name(), Mock: name, Response: response, Purpose: "generate", Call: c.instant.number,
+	}
+	if seed != "" {
+		key.Seed, key.Call = seed, 0
+	}
+	return key.Rand()
+}
+
+// noteViolations records violations.
+func (c *call) noteViolations(list []mockbase.Violation) {
+	if c.recording != nil {
+		c.exchange.Violations = append(c.exchange.Violations, list...)
+	}
+}
+
+// operationOf finds the operation of a document for the request's method; HEAD may be answered by GET (rule L1).
+func (c *call) operationOf(d *described) (op int, methods []string) {
+	op, methods = d.Find(c.method.name, c.target.path, c.rawQuery)
+	if op < 0 && c.method.derived && slices.Contains(methods, http.MethodGet) {
+		op, _ = d.Find(http.MethodGet, c.target.path, c.rawQuery)
+	}
+	return op, methods
+}
+
+// chooseOperation asks the documents in their order, once no mock and no collection answers (rule W5); nil if none has path
+// and method.
+func (c *call) chooseOperation() *choice {
+	for _, d := range c.program.documents {
+		if d.source.ValidateOnly {
+			continue
+		}
+		op, _ := c.operationOf(d)
+		if op < 0 {
+			continue
+		}
+		e := &d.operations[op]
+		c.route, c.moment = e.route, nil
+		c.chosen = choice{entry: e}
+		if c.preferred.politely && !c.preferred.waits {
+			c.preferred.waits, c.preferred.wait = true, c.preferred.politeWait
+		}
+		c.countFree(e)
+		return &c.chosen
+	}
+	return nil
+}
+
+// describedPresence adds what documents say of the path (rule W4).
+func (c *call) describedPresence(to *presence) {
+	for _, d := range c.program.documents {
+		if d.source.ValidateOnly {
+			continue
+		}
+		op, methods := c.operationOf(d)
+		if op < 0 && len(methods) == 0 {
+			continue
+		}
+		to.path, to.accepted = true, to.accepted || op >= 0
+		for _, name := range append(methods, c.allMethods(d)...) {
+			to.methods.add(name)
+		}
+	}
+}
+
+// allMethods are those of the path if the document has the request's method, as Find does not tell them then.
+func (c *call) allMethods(d *described) []string {
+	_, methods := d.Find("", c.target.path, c.rawQuery)
+	return methods
+}
+
+// checkAnswer compares the answer of a mock or a collection with the documents (rule W30). It is called after the answer
+// was sent.
+func (c *call) checkAnswer() {
+	if c.recording == nil || !c.outcome.whole() {
+		return
+	}
+	for _, d := range c.program.documents {
+		op := -1
+		if d.source.Responses != "disabled" {
+			op, _ = c.operationOf(d)
+		}
+		if op < 0 {
+			continue
+		}
+		list := d.CheckAnswer(op, c.outcome.status, c.outcome.header, c.outcome.body)
+		for i := range list {
+			if d.source.Responses == "warn" {
+				list[i].Severity = mockbase.SeverityWarning
+			}
+		}
+		c.noteViolations(list)
+		return
+	}
+}
+
+// whole tells whether a mock or a collection gave an answer that is known in full.
+func (o *outcome) whole() bool {
+	by := o.by == mockbase.AnsweredByMock || o.by == mockbase.AnsweredByCollection
+	return by && o.route != nil && o.bodySize == 0 && o.fault == ""
+}
+
+// checkDocuments lists what of documents this engine cannot act on, or cannot read.
+func (e *Engine) checkDocuments(u *refusals, c *mockbase.Config) {
+	list := c.Documents
+	if e.options.Describe == nil {
+		u.refuseIf(len(list) > 0, "#/documents")
+		return
+	}
+	for i := range list {
+		at, d := "#/documents/"+strconv.Itoa(i), &list[i]
+		u.refuseIf(d.URL != "", at+"/url")
+		u.refuseIf(d.Callbacks, at+"/callbacks")
+		e.checkDocumentLimits(u, c, i)
+		if d.URL != "" {
+			continue
+		}
+		if _, err := e.describe(d); err != nil {
+			u.faults.Append(documentFault(at, d, err))
+		}
+	}
+}
+
+// checkDocumentLimits notes what is wrong with the limits of a document.
+func (e *Engine) checkDocumentLimits(u *refusals, c *mockbase.Config, i int) {
+	at, own := "#/documents/"+strconv.Itoa(i)+"/rateLimit", &c.Documents[i]
+	if s, err := e.compileSettings(c, &mockbase.Faults{}); err == nil {
+		u.refuseIf(limited(own.RateLimit) && s.limits == nil, at)
+		b := &limitsBuilder{config: c, settings: s, owner: "document", name: own.Name, faults: &u.faults}
+		b.build(own.RateLimit, at)
+	}
+}
+
+// documentFault places the fault of a document within the definition.
+func documentFault(at string, d *mockbase.Document, err error) mockbase.FieldError {
+	at += "/inline"
+	code := mockbase.FieldSyntax
+	if d.File != "" {
+		at, code = at[:len(at)-len("inline")]+"file", mockbase.FieldReference
+	}
+	return mockbase.FieldError{Pointer: at, Code: code, Detail: "is no OpenAPI document that can be read: " + err.Error()}
+}
+
+// documentWarnings lists what is odd about the documents of a configuration.
+func (e *Engine) documentWarnings(list []mockbase.Document) []mockbase.FieldError {
+	var found []mockbase.FieldError
+	if e.options.Describe == nil {
+		return nil
+	}
+	for i := range list {
+		d, err := e.describe(&list[i])
+		if err != nil {
+			continue
+		}
+		at := "#/documents/" + strconv.Itoa(i)
+		for _, w := range d.Warnings() {
+			if len(w.Pointer) > 0 && list[i].File == "" {
+				w.Pointer = at + "/inline" + w.Pointer[1:]
+			} else {
+				w.Pointer = at + "/file"
+			}
+			w.Line, w.Column = 0, 0
+			found = append(found, w)
+		}
+	}
+	return found
+}
