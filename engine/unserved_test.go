@@ -39,7 +39,7 @@ func fileFields() map[string]fieldCase {
 		"scenarios":   refused("#/scenarios/a/key", "scenarios: { a: { key: \"template:{{ header `X` }}\" } }\n"+oneMock),
 		"mocks":       served("route/A7-newest-wins-a-full-tie"),
 		"collections": served("collection/V1-mocks-of-equal-path-win"),
-		"documents":   refused("#/documents", "documents: [{ name: a, inline: {} }]\n"),
+		"documents":   served("document/W1-the-path-of-servers-is-a-prefix"),
 	}
 }
 

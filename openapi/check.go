@@ -68,7 +68,7 @@ func (op *operation) examineContent(t *mediaType) {
 
 // examineExample warns of an example that its schema refuses; it is sent as it is (rule W39).
 func (op *operation) examineExample(t *mediaType, example place) {
-	if example.is(mockbase.NodeText) && !t.schema.owner.kinds(t.schema.place).has("string") {
+	if example.is(mockbase.NodeText) && (!t.parsed.isJSON() || t.holdsJSON(example.node.Text)) {
 		// Other notations, such as XML, are written as text.
 		return
 	}

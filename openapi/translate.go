@@ -94,16 +94,11 @@ func (t *translator) assertion(out map[string]any, m member) {
 		t.count(out, m)
 	case "pattern":
 		t.pattern(out, m)
-	case "format":
-		if m.is(mockbase.NodeText) {
-			out[m.name] = m.node.Text
-		}
-	case "uniqueItems":
-		if m.is(mockbase.NodeBool) {
-			out[m.name] = m.node.Text == "true"
-		}
-	case "dependentRequired":
-		if m.is(mockbase.NodeObject) {
+	default:
+		wanted, known := map[string]mockbase.NodeKind{
+			"format": mockbase.NodeText, "uniqueItems": mockbase.NodeBool, "dependentRequired": mockbase.NodeObject,
+		}[m.name]
+		if known && m.is(wanted) {
 			out[m.name] = plain(m.node)
 		}
 	}
