@@ -228,12 +228,12 @@ func TestV16_data_is_stored_in_batches_off_the_path_of_requests(t *testing.T) {
 		if got := s.told(); len(got) > 0 {
 			t.Errorf("a request told the store %q", got)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		synctest.Wait()
 		if got := s.told(); len(got) != 1 || !strings.HasSuffix(got[0], "next 22") {
 			t.Errorf("the store was told %q", got)
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if got := s.told(); len(got) > 0 {
 			t.Errorf("nothing changed, and the store was told %q", got)
 		}
@@ -248,13 +248,13 @@ func TestV16_what_the_store_refuses_is_stored_later(t *testing.T) {
 		k := keepOn(t, s, persistentPosts)
 		s.fail(errors.New("no room"))
 		k.ask(http.MethodPost, "/posts", `{}`)
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		synctest.Wait()
 		if tries := len(s.told()); tries < 2 || len(s.kept) > 0 {
 			t.Errorf("%d tries", tries)
 		}
 		s.fail(nil)
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		synctest.Wait()
 		if len(s.kept) != 1 {
 			t.Error("it was never stored")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,9 +71,7 @@ func withVariable(p *mockbase.Project, v *VariableChange) (*mockbase.Project, er
 		return next, err
 	}
 	notes := make(map[string]mockbase.VariableNote, len(next.VariableNotes)+1)
-	for name, note := range next.VariableNotes {
-		notes[name] = note
-	}
+	maps.Copy(notes, next.VariableNotes)
 	note := next.NoteOf(v.Name)
 	if _, known := variable(&p.Config, v.Name); known && note.Version == p.NoteOf(v.Name).Version {
 		note.Version++
