@@ -33,6 +33,11 @@ func (c *call) admitted() bool {
 	return ok
 }
 
+// admits tells whether a request may call the mocks of a project that asks for a token (rule Y11).
+func (e *Engine) admits(r *http.Request, projectID string) bool {
+	return e.options.Admits != nil && e.options.Admits(r, projectID)
+}
+
 // noteLimit records what the shield decided.
 func (c *call) noteLimit(a *Admission) {
 	d := &a.Decision

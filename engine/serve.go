@@ -191,7 +191,7 @@ func (c *call) unfit() *failure {
 		return targetTooLong(c.engine.options.MaxTarget)
 	case !c.known():
 		return noProject(c.target.slug)
-	case c.program.project.Access == mockbase.AccessToken:
+	case c.program.project.Access == mockbase.AccessToken && !c.engine.admits(c.request, c.program.project.ID):
 		return tokenNeeded()
 	case c.program.settings.sandbox && c.header.Get("Service-Worker") == "script" && isBrowser(c.header):
 		return noServiceWorker()

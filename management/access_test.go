@@ -286,9 +286,9 @@ func TestM31_rights_are_looked_up_at_each_request(t *testing.T) {
 	path := "/api/v1/projects/shop/mocks"
 	body := `{"request":"GET /x","response":{"text":"x"}}`
 	w.send(call{method: http.MethodPost, path: path, as: viewer, body: body}).want(http.StatusForbidden, mockbase.CodeForbidden)
-	w.people.setRole(w.shop.ID, w.users[viewer].ID, mockbase.RoleEditor)
+	w.setRole(w.shop, viewer, mockbase.RoleEditor)
 	w.send(call{method: http.MethodPost, path: path, as: viewer, body: body}).want(http.StatusCreated)
-	w.people.setRole(w.shop.ID, w.users[viewer].ID, mockbase.RoleNone)
+	w.setRole(w.shop, viewer, mockbase.RoleNone)
 	w.send(call{method: http.MethodPost, path: path, as: viewer, body: body}).want(http.StatusNotFound)
 }
 

@@ -53,6 +53,10 @@ func (c *call) read(types ...string) (content, error) {
 		format = mockbase.FormatYAML
 	}
 	c.body = content{text: text, format: format}
+	if format == mockbase.FormatJSON {
+		// Handlers that know better note what the change really makes.
+		c.noteAudit(func(e *mockbase.AuditEntry) { e.After = mockbase.MaskSecrets(text) })
+	}
 	return c.body, nil
 }
 

@@ -30,19 +30,14 @@ type call struct {
 	mock *mockbase.Mock
 	// body is the request body once it was read.
 	body content
+	// draft is the audit entry of the change that the request may make, nil where it makes none (rule M-20).
+	draft *mockbase.AuditDraft
+	// attempt is the account that a sign-in was tried for.
+	attempt string
 	// answer is what was written, kept for a repeated request (rule M-12).
 	answer *answer
 	server *Server
 }
-
-// caller is who sent a request.
-type caller struct {
-	user   *mockbase.User
-	signIn *mockbase.SignIn
-}
-
-// admin tells whether the caller acts as owner in every project (rule M-50).
-func (c *caller) admin() bool { return c.user.Role == mockbase.InstanceAdmin }
 
 // ctx is the request's context.
 func (c *call) ctx() context.Context { return c.Request().Context() }

@@ -22,9 +22,9 @@ func collectionRoutes(list []string) []route {
 	const collections = apiPrefix + "/projects/{project}/collections"
 	inSession := append(slices.Clip(list), "session")
 	return []route{
-		{id: "M-198", method: http.MethodGet, path: collections, access: accessViewer, operation: "listCollections", handle: (*Server).listCollections, query: inSession},
-		{id: "M-199", method: http.MethodGet, path: collections + "/{collection}/items", access: accessViewer, operation: "listItems", handle: (*Server).listItems, query: inSession},
-		{id: "M-200", method: http.MethodPost, path: collections + "/{collection}/reset", access: accessEditor, operation: "resetCollection", handle: (*Server).resetCollection},
+		{id: "M-198", method: http.MethodGet, path: collections, access: accessViewer, scope: scopeMocksRead, operation: "listCollections", handle: (*Server).listCollections, query: inSession},
+		{id: "M-199", method: http.MethodGet, path: collections + "/{collection}/items", access: accessViewer, scope: scopeMocksRead, operation: "listItems", handle: (*Server).listItems, query: inSession},
+		{id: "M-200", method: http.MethodPost, path: collections + "/{collection}/reset", access: accessEditor, scope: scopeSessions, operation: "resetCollection", handle: (*Server).resetCollection},
 	}
 }
 
@@ -123,6 +123,9 @@ func (s *Server) resetCollection(c *call) error {
 		return err
 	}
 	if err := c.maybeObject(func(f *mockbase.Fields) { f.Text("session", &session) }); err != nil {
+		return err
+	}
+	if err := s.audited(c); err != nil {
 		return err
 	}
 	items, err := s.State.ResetCollection(projectID, session, name)

@@ -55,6 +55,11 @@ func (s *Server) applyDefinition(c *call) error {
 	if c.project == nil && !create {
 		return noSuchProject()
 	}
+	if c.project == nil {
+		if err := c.mayCreateProject(); err != nil {
+			return err
+		}
+	}
 	if err := c.compareRevision(&o); err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func (s *Server) applyDefinition(c *call) error {
 		return err
 	}
 	// Somebody made the project meanwhile. It is as if it had been there from the start, visible to this caller or not.
-	for _, check := range []func(*call) error{s.admit, permit, func(c *call) error { return c.compareRevision(&o) }} {
+	for _, check := range []func(*call) error{s.admit, s.permit, func(c *call) error { return c.compareRevision(&o) }} {
 		if err := check(c); err != nil {
 			return err
 		}

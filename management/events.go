@@ -196,16 +196,18 @@ func (e *events) bye(reason string) {
 // revoked looks whether the caller may still see the project; it returns why not.
 func (e *events) revoked() string {
 	s, c := e.server, e.call
-	if _, err := s.bearer(c, c.credential); err != nil {
+	found, err := s.holder(c, c.credential)
+	if err != nil {
 		if mockbase.ErrorCode(err) == mockbase.CodeTokenExpired {
 			return "the credential has expired"
 		}
 		return "the credential was revoked"
 	}
+	c.caller = found
 	if err := s.admit(c); err != nil {
 		return "the project cannot be seen any more"
 	}
-	if err := permit(c); err != nil {
+	if err := s.permit(c); err != nil {
 		return "the role in the project was taken away"
 	}
 	return ""

@@ -153,7 +153,7 @@ func TestM70_a_stream_ends_soon_after_its_credential(t *testing.T) {
 	w := newWorld(t)
 	s := w.open(t, "?batch=50ms", viewer, nil)
 	s.next()
-	w.people.setRole(w.shop.ID, w.users[viewer].ID, mockbase.RoleNone)
+	w.setRole(w.shop, viewer, mockbase.RoleNone)
 	began := time.Now()
 	if e := s.next(); e.kind != "bye" || e.data["reason"] == "" || time.Since(began) > 5*time.Second {
 		t.Errorf("event %+v after %s", e, time.Since(began))

@@ -2,7 +2,6 @@ package management
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/http"
 	"net/url"
 	"slices"
@@ -84,44 +83,6 @@ func ReadETag(text string) (int64, bool) { return readETag(text) }
 func AppendMembers(object, more string) string {
 	return string(appendMembers([]byte(object), []byte(more)))
 }
-
-// Replays are the kept answers to repeated requests, with the bounds that they have.
-type Replays struct {
-	*replays
-
-	begun *replay
-}
-
-// The bounds of kept answers.
-const (
-	MaxReplays     = maxReplays
-	MaxReplayBytes = maxReplayBytes
-)
-
-// NewReplays makes an empty store of answers.
-func NewReplays(clock func() time.Time) *Replays { return &Replays{replays: newReplays(clock)} }
-
-// Begin notes a request with a key and a body, and returns the body of the answer that is kept of an earlier one.
-func (r *Replays) Begin(key, body string) (kept string, err error) {
-	begun, found, err := r.begin(replayID{key: key}, sha256.Sum256([]byte(body)))
-	r.begun = begun
-	if found != nil {
-		kept = string(found.body)
-	}
-	return kept, err
-}
-
-// End keeps the answer to the request that Begin noted last; a status of 0 is none.
-func (r *Replays) End(status int, body string) {
-	if status == 0 {
-		r.end(r.begun, nil)
-		return
-	}
-	r.end(r.begun, &answer{status: status, body: []byte(body)})
-}
-
-// Held is the number of requests and of bytes that are kept.
-func (r *Replays) Held() (requests, size int) { return len(r.known), r.bytes }
 
 // Page cuts a page out of a list of names, after a cursor, and returns it with the next cursor.
 func Page(names []string, limit int, order, after string) (onPage []string, next string, err error) {

@@ -22,7 +22,7 @@ func (s *Server) guard(rt route) echo.HandlerFunc {
 		rt.patience = patience
 	}
 	checks := []func(*call) error{
-		negotiate, s.checkPlace, checkCookieUse, s.identify, s.admit, permit, find, checkQuery,
+		negotiate, s.checkPlace, checkCookieUse, s.identify, s.admit, s.permit, find, checkQuery, s.prepareAudit,
 	}
 	handle := s.handled(rt)
 	inner := func(ec echo.Context) error {
@@ -33,6 +33,7 @@ func (s *Server) guard(rt route) echo.HandlerFunc {
 		limitReading(c)
 		for _, check := range checks {
 			if err := check(c); err != nil {
+				s.auditRefusal(c, err)
 				return err
 			}
 		}
@@ -48,7 +49,11 @@ func (s *Server) guard(rt route) echo.HandlerFunc {
 
 // handled is the route's handler, with repeated requests answered from memory where the route creates something.
 func (s *Server) handled(rt route) func(*call) error {
-	plain := func(c *call) error { return c.located(rt.handle(s, c)) }
+	plain := func(c *call) error {
+		err := rt.handle(s, c)
+		s.auditRefusal(c, err)
+		return c.located(err)
+	}
 	if rt.creates {
 		return s.once(plain)
 	}
@@ -78,13 +83,11 @@ func (s *Server) admit(c *call) error {
 	if exists {
 		id = found.Project.ID
 	}
-	role, err := s.Accounts.ProjectRole(c.ctx(), id, c.caller.user.ID)
+	stored, err := s.Accounts.ProjectRole(c.ctx(), id, c.caller.user.ID)
 	if err != nil {
 		return err
 	}
-	if c.caller.admin() {
-		role = mockbase.RoleOwner
-	}
+	role := c.caller.roleIn(id, map[string]mockbase.ProjectRole{id: stored})
 	if exists && role != mockbase.RoleNone {
 		c.project, c.role = found, role
 		return nil
@@ -99,50 +102,6 @@ func noSuchProject() error {
 	return &mockbase.Error{
 		Code: mockbase.CodeNotFound, Message: "there is no such project, or you have no role in it",
 		Hint: "GET /api/v1/projects lists the projects that you see",
-	}
-}
-
-// permit compares the caller's role with the one that the route asks for (rule M-50).
-func permit(c *call) error {
-	if c.route.access == accessAdmin && !c.caller.admin() {
-		return &mockbase.Error{
-			Code: mockbase.CodeForbidden, Message: "this needs an administrator of the server", Hint: "ask an administrator",
-		}
-	}
-	need := c.route.access.role()
-	if c.project == nil || rank(c.role) >= rank(need) {
-		return nil
-	}
-	return &mockbase.Error{
-		Code: mockbase.CodeForbidden, Message: "this needs the role " + string(need) + " in the project, and you are " + string(c.role),
-		Hint: "ask an owner of the project",
-	}
-}
-
-// role is the role that an access of a project stands for.
-func (a access) role() mockbase.ProjectRole {
-	switch a {
-	case accessViewer:
-		return mockbase.RoleViewer
-	case accessEditor:
-		return mockbase.RoleEditor
-	case accessOwner:
-		return mockbase.RoleOwner
-	default:
-		return mockbase.RoleNone
-	}
-}
-
-func rank(r mockbase.ProjectRole) int {
-	switch r {
-	case mockbase.RoleOwner:
-		return 3
-	case mockbase.RoleEditor:
-		return 2
-	case mockbase.RoleViewer:
-		return 1
-	default:
-		return 0
 	}
 }
 

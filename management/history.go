@@ -20,14 +20,14 @@ func historyRoutes(list []string) []route {
 		trash    = project + "/trash"
 	)
 	return []route{
-		{id: "M-146", method: http.MethodPost, path: mock + "/duplicate", access: accessEditor, operation: "duplicateMock", handle: (*Server).duplicateMock, creates: true},
-		{id: "M-147", method: http.MethodGet, path: versions, access: accessViewer, operation: "listMockVersions", handle: (*Server).listVersions, query: list},
-		{id: "M-148", method: http.MethodGet, path: versions + "/{version}", access: accessViewer, operation: "getMockVersion", handle: (*Server).getVersion},
-		{id: "M-149", method: http.MethodPost, path: versions + "/{version}/restore", access: accessEditor, operation: "restoreMockVersion", handle: (*Server).restoreVersion, query: []string{"takeOver"}},
-		{id: "M-153", method: http.MethodPost, path: mocks + "/bulk", access: accessEditor, operation: "changeMocks", handle: (*Server).changeMocks},
-		{id: "M-154", method: http.MethodGet, path: trash, access: accessViewer, operation: "listTrash", handle: (*Server).listTrash, query: list},
-		{id: "M-155", method: http.MethodPost, path: trash + "/{mock}/restore", access: accessEditor, operation: "restoreMock", handle: (*Server).restoreMock, absent: true},
-		{id: "M-156", method: http.MethodDelete, path: trash + "/{mock}", access: accessEditor, operation: "purgeMock", handle: (*Server).purgeMock, absent: true},
+		{id: "M-146", method: http.MethodPost, path: mock + "/duplicate", access: accessEditor, scope: scopeMocksWrite, operation: "duplicateMock", handle: (*Server).duplicateMock, creates: true},
+		{id: "M-147", method: http.MethodGet, path: versions, access: accessViewer, scope: scopeMocksRead, operation: "listMockVersions", handle: (*Server).listVersions, query: list},
+		{id: "M-148", method: http.MethodGet, path: versions + "/{version}", access: accessViewer, scope: scopeMocksRead, operation: "getMockVersion", handle: (*Server).getVersion},
+		{id: "M-149", method: http.MethodPost, path: versions + "/{version}/restore", access: accessEditor, scope: scopeMocksWrite, operation: "restoreMockVersion", handle: (*Server).restoreVersion, query: []string{"takeOver"}},
+		{id: "M-153", method: http.MethodPost, path: mocks + "/bulk", access: accessEditor, scope: scopeMocksWrite, operation: "changeMocks", handle: (*Server).changeMocks},
+		{id: "M-154", method: http.MethodGet, path: trash, access: accessViewer, scope: scopeMocksRead, operation: "listTrash", handle: (*Server).listTrash, query: list},
+		{id: "M-155", method: http.MethodPost, path: trash + "/{mock}/restore", access: accessEditor, scope: scopeMocksWrite, operation: "restoreMock", handle: (*Server).restoreMock, absent: true},
+		{id: "M-156", method: http.MethodDelete, path: trash + "/{mock}", access: accessEditor, scope: scopeMocksWrite, operation: "purgeMock", handle: (*Server).purgeMock, absent: true},
 	}
 }
 

@@ -2,24 +2,23 @@ package management
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/mockbase/mockbase"
 )
 
-const (
-	// replayLife is how long an answer is kept for a repetition (rule M-12).
-	replayLife = 24 * time.Hour
-	// maxReplays and maxReplayBytes bound what is kept of all callers together; the oldest answers go first.
-	maxReplays     = 10_000
-	maxReplayBytes = 16 << 20
-	maxReplayKey   = 255
-)
+// replayLife is how long an answer is kept for a repetition (rule M-12).
+const replayLife = 24 * time.Hour
+
+const maxReplayKey = 255
 
 // answer is a response as it was sent.
 type answer struct {
@@ -39,85 +38,82 @@ func (a *answer) keepHeader(sent http.Header, names ...string) {
 	}
 }
 
-// replay is a request that carried an Idempotency-Key, and its answer once there is one.
-type replay struct {
-	id     replayID
-	digest [sha256.Size]byte
-	at     time.Time
-	answer *answer
+// replays lets one request with a key run at a time, and keeps the answers in the store, so that a client that lost one may
+// ask again (rule M-12).
+type replays struct {
+	store Records
+	clock func() time.Time
+
+	mu      sync.Mutex
+	running map[replayID]bool
 }
 
 type replayID struct{ user, method, path, key string }
 
-// replays keeps the answers to requests that create, in memory, so that a client that lost one may ask again.
-type replays struct {
-	clock func() time.Time
-
-	mu    sync.Mutex
-	known map[replayID]*replay
-	// order is known by age, the oldest first.
-	order []*replay
-	bytes int
+func newReplays(store Records, clock func() time.Time) *replays {
+	return &replays{store: store, clock: clock, running: map[replayID]bool{}}
 }
 
-func newReplays(clock func() time.Time) *replays {
-	return &replays{clock: clock, known: map[replayID]*replay{}}
-}
-
-// begin notes a request, or finds the one that it repeats. Exactly one of the results is set.
-func (r *replays) begin(id replayID, digest [sha256.Size]byte) (begun *replay, kept *answer, err error) {
+// begin notes that a request runs, or finds the answer to the one that it repeats. What begins must end.
+func (r *replays) begin(ctx context.Context, id replayID, digest []byte) (kept *answer, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.forget()
-	old := r.known[id]
+	if r.running[id] {
+		return nil, mockbase.Errorf(mockbase.CodeIdempotencyRunning, "the first request with this Idempotency-Key is still running")
+	}
+	asked := &mockbase.Replay{Caller: id.user, Method: id.method, Path: id.path, Key: id.key}
+	found, err := r.store.Replay(ctx, asked, r.clock().Add(-replayLife))
 	switch {
-	case old == nil:
-		begun = &replay{id: id, digest: digest, at: r.clock()}
-		r.known[id] = begun
-		r.order = append(r.order, begun)
-		return begun, nil, nil
-	case old.digest != digest:
-		return nil, nil, &mockbase.Error{
+	case mockbase.ErrorCode(err) == mockbase.CodeNotFound:
+		r.running[id] = true
+		return nil, nil //nolint:nilnil // No answer is kept: the request runs now.
+	case err != nil:
+		return nil, err
+	case !bytes.Equal(found.Digest, digest):
+		return nil, &mockbase.Error{
 			Code: mockbase.CodeIdempotencyMismatch, Message: "this Idempotency-Key came before with another body", Hint: "use a new key for a new request",
 		}
-	case old.answer == nil:
-		return nil, nil, mockbase.Errorf(mockbase.CodeIdempotencyRunning, "the first request with this Idempotency-Key is still running")
 	}
-	return nil, old.answer, nil
+	return &answer{status: found.Status, mediaType: found.MediaType, header: found.Header, body: found.Body}, nil
 }
 
-// end keeps the answer of a request, or forgets the request when there is none worth keeping.
-func (r *replays) end(begun *replay, given *answer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// end keeps the answer of a request, if there is one worth keeping, and lets the key be used again.
+func (r *replays) end(ctx context.Context, id replayID, digest []byte, given *answer) error {
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.running, id)
+	}()
 	if given == nil || given.status >= http.StatusInternalServerError {
-		if r.known[begun.id] == begun {
-			delete(r.known, begun.id)
-		}
-		return
+		return nil
 	}
-	if r.known[begun.id] == begun {
-		begun.answer = given
-		r.bytes += len(given.body)
-	}
+	return r.store.PutReplay(context.WithoutCancel(ctx), &mockbase.Replay{
+		Caller: id.user, Method: id.method, Path: id.path, Key: id.key, Digest: digest, At: r.clock(), Status: given.status,
+		MediaType: given.mediaType, Header: given.header, Body: repeatable(given),
+	})
 }
 
-// forget drops what is too old or too much. A request that still runs is never among the oldest for long.
-func (r *replays) forget() {
-	now := r.clock()
-	for len(r.order) > 0 {
-		oldest := r.order[0]
-		if now.Sub(oldest.at) < replayLife && len(r.order) < maxReplays && r.bytes <= maxReplayBytes {
-			return
-		}
-		r.order = r.order[1:]
-		if oldest.answer != nil {
-			r.bytes -= len(oldest.answer.body)
-		}
-		if r.known[oldest.id] == oldest {
-			delete(r.known, oldest.id)
+// repeatable is the body of an answer without the members that were shown once.
+func repeatable(a *answer) []byte {
+	if a.mediaType != typeJSON {
+		return a.body
+	}
+	root, err := mockbase.ParseNode(a.body, mockbase.FormatJSON, mockbase.ParseLimits{Bytes: len(a.body) + 1})
+	if err != nil || root.Kind != mockbase.NodeObject {
+		return a.body
+	}
+	once := []string{"token", "url", "password"}
+	if !slices.ContainsFunc(once, func(name string) bool { return root.Find(name) != nil }) {
+		return a.body
+	}
+	bare := *root
+	bare.Members = nil
+	for _, m := range root.Members {
+		if !slices.Contains(once, m.Key) {
+			bare.Members = append(bare.Members, m)
 		}
 	}
+	return append(bare.JSON(), '\n')
 }
 
 // once answers a request that repeats another, told by its Idempotency-Key, with the answer of the first (rule M-12).
@@ -135,8 +131,8 @@ func (s *Server) once(handle func(*call) error) func(*call) error {
 		if err != nil {
 			return err
 		}
-		id := replayID{user: c.caller.user.ID, method: c.Request().Method, path: c.Request().URL.Path, key: sent[0]}
-		begun, kept, err := s.replays.begin(id, digest)
+		id := replayID{user: c.caller.id(), method: c.Request().Method, path: c.Request().URL.Path, key: sent[0]}
+		kept, err := s.replays.begin(c.ctx(), id, digest[:])
 		if err != nil {
 			return err
 		}
@@ -144,7 +140,11 @@ func (s *Server) once(handle func(*call) error) func(*call) error {
 			return c.repeat(kept)
 		}
 		// Also when the handler panics, the key must not stay taken.
-		defer func() { s.replays.end(begun, c.answer) }()
+		defer func() {
+			if err := s.replays.end(c.ctx(), id, digest[:], c.answer); err != nil {
+				s.log.LogAttrs(c.ctx(), slog.LevelError, "answer was not kept", slog.String(keyRequestID, RequestID(c.ctx())), slog.Any(keyError, err))
+			}
+		}()
 		if err := handle(c); err != nil {
 			c.answer = s.writeProblem(c.Response(), c.Request(), err)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management/auth"
 )
 
 // identify finds out who sent the request. A credential that is sent must be good, also where none is needed (rule
@@ -29,12 +30,20 @@ func (s *Server) identify(c *call) error {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return mockbase.Errorf(mockbase.CodeUnauthenticated, "only the scheme Bearer is known here")
 	}
-	found, err := s.bearer(c, token)
+	found, err := s.holder(c, token)
 	if err != nil {
 		return err
 	}
 	c.caller, c.credential = found, token
 	return nil
+}
+
+// holder finds out whose credential it is, an access token or an API token.
+func (s *Server) holder(c *call, credential string) (*caller, error) {
+	if auth.LooksLikeAPIToken(credential) {
+		return s.apiToken(c, credential)
+	}
+	return s.bearer(c, credential)
 }
 
 // bearer looks up whom an access token belongs to, and whether that user and that sign-in still are what they were when
@@ -55,7 +64,46 @@ func (s *Server) bearer(c *call, token string) (*caller, error) {
 	if user.Disabled || user.Epoch != claims.Epoch || signIn.UserID != user.ID || !signIn.RevokedAt.IsZero() {
 		return nil, revoked()
 	}
-	return &caller{user: user, signIn: signIn}, nil
+	return &caller{user: user, signIn: signIn, authTime: claims.AuthTime}, nil
+}
+
+// apiToken looks up an API token and, of a personal one, its owner (rule M-41). What has the wrong checksum, or is there
+// for mocks alone, is refused without a look-up.
+func (s *Server) apiToken(c *call, text string) (*caller, error) {
+	read, ok := auth.ReadAPIToken(text)
+	if !ok {
+		return nil, mockbase.Errorf(mockbase.CodeUnauthenticated, "this is no API token: a character is wrong or missing")
+	}
+	if read.Kind == mockbase.TokenPublic {
+		return nil, mockbase.Errorf(mockbase.CodeUnauthenticated, "a public token calls mocks, in the header Mockbase-Token, and nothing else")
+	}
+	found, err := s.Accounts.TokenByHash(c.ctx(), read.Hash)
+	if mockbase.ErrorCode(err) == mockbase.CodeNotFound {
+		return nil, &mockbase.Error{Code: mockbase.CodeTokenRevoked, Message: "this token was deleted, or is not of this server", Hint: "make another one"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	now, from := s.clock(), s.ClientAddress(c.Request())
+	switch {
+	case found.Kind != read.Kind:
+		return nil, mockbase.Errorf(mockbase.CodeUnauthenticated, "this is no API token")
+	case !found.ExpiresAt.IsZero() && !now.Before(found.ExpiresAt):
+		return nil, &mockbase.Error{Code: mockbase.CodeTokenExpired, Message: "this token has expired", Hint: "make another one"}
+	case !fromAllowed(found, from):
+		return nil, mockbase.Errorf(mockbase.CodeUnauthenticated, "this token may not be used from this address")
+	}
+	who := &caller{token: found, user: &mockbase.User{ID: found.ID, Email: found.Name, Name: found.Name, Role: mockbase.InstanceMember}}
+	if found.Kind == mockbase.TokenPersonal {
+		if who.user, err = s.Accounts.UserByID(c.ctx(), found.CreatedBy); err != nil {
+			return nil, orRevoked(err)
+		}
+		if who.user.Disabled {
+			return nil, revoked()
+		}
+	}
+	touch(c.ctx(), s.Accounts, found, now, from)
+	return who, nil
 }
 
 // orRevoked turns what is not there any more into a revoked token, and leaves other failures alone.

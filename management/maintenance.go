@@ -44,7 +44,7 @@ func maintenanceRoutes(list []string) []route {
 	return []route{
 		{id: "M-232", method: http.MethodGet, path: adminBackups, access: accessAdmin, operation: "listBackups", handle: (*Server).listBackups, query: list},
 		{id: "M-233", method: http.MethodPost, path: adminBackups, access: accessAdmin, operation: "createBackup", handle: (*Server).createBackup, creates: true, patience: definitionPatience},
-		{id: "M-234", method: http.MethodGet, path: adminBackups + "/{id}/content", access: accessAdmin, operation: "getBackupContent", handle: (*Server).backupContent, offers: []string{typeDatabase}, patience: definitionPatience},
+		{id: "M-234", method: http.MethodGet, path: adminBackups + "/{id}/content", access: accessAdmin, fresh: true, operation: "getBackupContent", handle: (*Server).backupContent, offers: []string{typeDatabase}, patience: definitionPatience},
 		{id: "M-235", method: http.MethodDelete, path: adminBackups + "/{id}", access: accessAdmin, operation: "deleteBackup", handle: (*Server).deleteBackup},
 		{id: "M-236", method: http.MethodGet, path: adminSystem, access: accessAdmin, operation: "getSystem", handle: (*Server).systemState},
 		{id: "M-237", method: http.MethodGet, path: adminConfig, access: accessAdmin, operation: "getConfig", handle: (*Server).configuration},
@@ -101,6 +101,9 @@ func (s *Server) listBackups(c *call) error {
 
 // createBackup copies the database while it serves (M-233).
 func (s *Server) createBackup(c *call) error {
+	if err := s.audited(c); err != nil {
+		return err
+	}
 	made, err := s.Backups.CreateBackup(c.ctx())
 	if err != nil {
 		return err
@@ -138,6 +141,9 @@ func (s *Server) backupContent(c *call) error {
 func (s *Server) deleteBackup(c *call) error {
 	id, err := pathParam(c, "id")
 	if err != nil {
+		return err
+	}
+	if err := s.audited(c); err != nil {
 		return err
 	}
 	if err := s.Backups.DeleteBackup(c.ctx(), id); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -137,10 +138,13 @@ func (s *Server) answerProject(c *call, status int, snapshot *mockbase.Snapshot,
 
 // createProject makes a project that the caller owns (M-131).
 func (s *Server) createProject(c *call) error {
-	if s.settings().ProjectCreation == mockbase.ProjectsByAdmins && !c.caller.admin() {
+	if s.settings().ProjectCreation == mockbase.ProjectsByAdmins && c.caller.user.Role != mockbase.InstanceAdmin {
 		return &mockbase.Error{
 			Code: mockbase.CodeForbidden, Message: "only administrators of this server create projects", Hint: "ask an administrator",
 		}
+	}
+	if err := c.mayCreateProject(); err != nil {
+		return err
 	}
 	body, err := c.read(typeJSON)
 	if err != nil {
@@ -165,6 +169,18 @@ func (s *Server) createProject(c *call) error {
 	}
 	c.header().Set("Location", apiPrefix+"/projects/"+url.PathEscape(made.Project.Slug))
 	return s.answerProject(c, http.StatusCreated, made, mockbase.RoleOwner)
+}
+
+// mayCreateProject refuses tokens that are not for all projects: one that is made would be out of their reach (rule M-51).
+func (c *call) mayCreateProject() error {
+	t := c.caller.token
+	if t == nil || slices.Contains(t.Projects, mockbase.AllProjects) && c.caller.has(scopeProjectAdmin) {
+		return nil
+	}
+	return &mockbase.Error{
+		Code: mockbase.CodeInsufficientScope, Message: "creating projects needs a personal token with the scope project:admin that is for all projects",
+		Hint: "make one with projects: [\"*\"]",
+	}
 }
 
 // projectReader reads the members of a project that a client may set, and ignores those that it may not (rule M-8).
@@ -206,11 +222,10 @@ func (r *projectReader) readAccess() {
 		return
 	}
 	switch mockbase.Access(asked) {
-	case mockbase.AccessPublic:
-	case mockbase.AccessToken:
-		f.Fault("access", mockbase.FieldNotServed, "access by token is not served yet: every project is public")
+	case mockbase.AccessPublic, mockbase.AccessToken:
+		p.Access = mockbase.Access(asked)
 	default:
-		f.Fault("access", mockbase.FieldEnum, "must be public, not %s", shown(asked))
+		f.Fault("access", mockbase.FieldEnum, "must be public or token, not %s", shown(asked))
 	}
 }
 

@@ -90,6 +90,17 @@ func noSessionsMocks(f *mockbase.Fields) {
 	f.Fault("what", mockbase.FieldConflict, "mocks belong to the project and to no session: reset them without one")
 }
 
+// permit asks of a token what the levels need beside the route's scope (M-138).
+func (r *reset) permit(c *call) error {
+	switch {
+	case r.includes(mockbase.ResetJournal) && !c.caller.has(scopeTrafficClear):
+		return insufficientScope(scopeTrafficClear)
+	case r.includes(mockbase.ResetMocks) && !c.caller.has(scopeMocksWrite):
+		return insufficientScope(scopeMocksWrite)
+	}
+	return nil
+}
+
 // reset takes levels back. What can be refused comes first, so that a refusal leaves all as it was.
 func (s *Server) reset(c *call, r *reset) error {
 	projectID := c.project.Project.ID
@@ -99,6 +110,12 @@ func (s *Server) reset(c *call, r *reset) error {
 		if one, err = s.State.Session(projectID, r.session); err != nil {
 			return err
 		}
+	}
+	if err := r.permit(c); err != nil {
+		return err
+	}
+	if err := s.audited(c); err != nil {
+		return err
 	}
 	if r.session == "" && r.includes(mockbase.ResetMocks) {
 		if err := s.Catalog.ResetMocks(c.ctx(), projectID, c.caller.user.ID); err != nil {

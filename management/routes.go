@@ -23,6 +23,8 @@ const (
 	accessAnyone access = "anyone"
 	// accessCookie needs the refresh cookie, which the handler reads, and refuses requests that another site caused.
 	accessCookie access = "cookie"
+	// accessAny needs a signed-in user or an API token.
+	accessAny access = "any"
 	// accessUser needs a signed-in user.
 	accessUser access = "user"
 	// accessViewer, accessEditor and accessOwner need that role or more in the project of the path.
@@ -40,6 +42,12 @@ type route struct {
 	method string
 	path   string
 	access access
+	// scope is what an API token needs; without one, none may call the route (rule M-51).
+	scope scope
+	// fresh needs a password that was given lately (rule M-40).
+	fresh bool
+	// unaudited leaves what the route changes out of the audit log: it is no change that anybody made.
+	unaudited bool
 	// operation is the operationId of the API document.
 	operation string
 	handle    func(*Server, *call) error
@@ -136,44 +144,44 @@ func routes() []route {
 		{id: "M-100", method: http.MethodGet, path: apiPrefix + "/auth/status", access: accessAnyone, operation: "getAuthStatus", handle: (*Server).authStatus},
 		{id: "M-101", method: http.MethodPost, path: apiPrefix + "/auth/setup", access: accessAnyone, operation: "setUp", handle: (*Server).setUp, secret: true},
 		{id: "M-102", method: http.MethodPost, path: apiPrefix + "/auth/login", access: accessAnyone, operation: "login", handle: (*Server).login, secret: true},
-		{id: "M-103", method: http.MethodPost, path: apiPrefix + "/auth/refresh", access: accessCookie, operation: "refresh", handle: (*Server).refresh},
+		{id: "M-103", method: http.MethodPost, path: apiPrefix + "/auth/refresh", access: accessCookie, operation: "refresh", handle: (*Server).refresh, unaudited: true},
 		{id: "M-104", method: http.MethodPost, path: apiPrefix + "/auth/logout", access: accessCookie, operation: "logout", handle: (*Server).logout},
-		{id: "M-107", method: http.MethodGet, path: apiPrefix + "/auth/me", access: accessUser, operation: "getMe", handle: (*Server).me},
+		{id: "M-107", method: http.MethodGet, path: apiPrefix + "/auth/me", access: accessAny, scope: scopeAny, operation: "getMe", handle: (*Server).me},
 
-		{id: "M-130", method: http.MethodGet, path: projects, access: accessUser, operation: "listProjects", handle: (*Server).listProjects, query: list},
-		{id: "M-131", method: http.MethodPost, path: projects, access: accessUser, operation: "createProject", handle: (*Server).createProject, creates: true},
-		{id: "M-132", method: http.MethodGet, path: project, access: accessViewer, operation: "getProject", handle: (*Server).getProject},
-		{id: "M-133", method: http.MethodPatch, path: project, access: accessOwner, operation: "updateProject", handle: (*Server).updateProject},
-		{id: "M-134", method: http.MethodDelete, path: project, access: accessOwner, operation: "deleteProject", handle: (*Server).deleteProject, query: []string{"confirm"}},
+		{id: "M-130", method: http.MethodGet, path: projects, access: accessAny, scope: scopeAny, operation: "listProjects", handle: (*Server).listProjects, query: list},
+		{id: "M-131", method: http.MethodPost, path: projects, access: accessAny, scope: scopeProjectAdmin, operation: "createProject", handle: (*Server).createProject, creates: true},
+		{id: "M-132", method: http.MethodGet, path: project, access: accessViewer, scope: scopeAny, operation: "getProject", handle: (*Server).getProject},
+		{id: "M-133", method: http.MethodPatch, path: project, access: accessOwner, scope: scopeProjectAdmin, operation: "updateProject", handle: (*Server).updateProject},
+		{id: "M-134", method: http.MethodDelete, path: project, access: accessOwner, scope: scopeProjectAdmin, operation: "deleteProject", handle: (*Server).deleteProject, query: []string{"confirm"}},
 
-		{id: "M-140", method: http.MethodGet, path: mocks, access: accessViewer, operation: "listMocks", handle: (*Server).listMocks, query: append(list, "tag", "folder", "method", "enabled", "source", "warning")},
-		{id: "M-141", method: http.MethodPost, path: mocks, access: accessEditor, operation: "createMock", handle: (*Server).createMock, offers: eitherFormat, creates: true, body: maxMockBody},
-		{id: "M-142", method: http.MethodGet, path: mock, access: accessViewer, operation: "getMock", handle: (*Server).getMock, offers: eitherFormat},
-		{id: "M-143", method: http.MethodPut, path: mock, access: accessEditor, operation: "replaceMock", handle: (*Server).replaceMock, query: []string{"takeOver"}, offers: eitherFormat, absent: true, body: maxMockBody},
-		{id: "M-144", method: http.MethodPatch, path: mock, access: accessEditor, operation: "updateMock", handle: (*Server).updateMock, query: []string{"takeOver"}, offers: eitherFormat},
-		{id: "M-145", method: http.MethodDelete, path: mock, access: accessEditor, operation: "deleteMock", handle: (*Server).deleteMock, query: []string{"takeOver"}},
+		{id: "M-140", method: http.MethodGet, path: mocks, access: accessViewer, scope: scopeMocksRead, operation: "listMocks", handle: (*Server).listMocks, query: append(list, "tag", "folder", "method", "enabled", "source", "warning")},
+		{id: "M-141", method: http.MethodPost, path: mocks, access: accessEditor, scope: scopeMocksWrite, operation: "createMock", handle: (*Server).createMock, offers: eitherFormat, creates: true, body: maxMockBody},
+		{id: "M-142", method: http.MethodGet, path: mock, access: accessViewer, scope: scopeMocksRead, operation: "getMock", handle: (*Server).getMock, offers: eitherFormat},
+		{id: "M-143", method: http.MethodPut, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "replaceMock", handle: (*Server).replaceMock, query: []string{"takeOver"}, offers: eitherFormat, absent: true, body: maxMockBody},
+		{id: "M-144", method: http.MethodPatch, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "updateMock", handle: (*Server).updateMock, query: []string{"takeOver"}, offers: eitherFormat},
+		{id: "M-145", method: http.MethodDelete, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "deleteMock", handle: (*Server).deleteMock, query: []string{"takeOver"}},
 
-		{id: "M-160", method: http.MethodGet, path: definition, access: accessViewer, operation: "getDefinition", handle: (*Server).getDefinition, query: []string{"source", "tag"}, offers: eitherFormat, patience: definitionPatience},
-		{id: "M-161", method: http.MethodPut, path: definition, access: accessEditor, operation: "applyDefinition", handle: (*Server).applyDefinition, query: []string{"dryRun", "prune", "source", "adopt", "createProject"}, absent: true, body: maxDefinitionBody, patience: definitionPatience},
+		{id: "M-160", method: http.MethodGet, path: definition, access: accessViewer, scope: scopeMocksRead, operation: "getDefinition", handle: (*Server).getDefinition, query: []string{"source", "tag"}, offers: eitherFormat, patience: definitionPatience},
+		{id: "M-161", method: http.MethodPut, path: definition, access: accessEditor, scope: scopeMocksWrite, operation: "applyDefinition", handle: (*Server).applyDefinition, query: []string{"dryRun", "prune", "source", "adopt", "createProject"}, absent: true, body: maxDefinitionBody, patience: definitionPatience},
 
-		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, operation: "listTraffic", handle: (*Server).listTraffic, offers: []string{typeJSON, typeLines}, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
-		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, operation: "getExchange", handle: (*Server).getExchange},
-		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
-	}, explanationRoutes(project), stateRoutes(list), collectionRoutes(list), variableRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
+		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, scope: scopeTrafficRead, operation: "listTraffic", handle: (*Server).listTraffic, offers: []string{typeJSON, typeLines}, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
+		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, scope: scopeTrafficRead, operation: "getExchange", handle: (*Server).getExchange},
+		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, scope: scopeTrafficClear, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
+	}, accountRoutes(list), peopleRoutes(list), explanationRoutes(project), stateRoutes(list), collectionRoutes(list), variableRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
 }
 
 // explanationRoutes are those by which requests are explained, made and turned into mocks.
 func explanationRoutes(project string) []route {
 	one := project + "/traffic/{id}"
 	return []route{
-		{id: "M-150", method: http.MethodPost, path: project + "/mocks/{mock}/try", access: accessViewer, operation: "tryMock", handle: (*Server).tryMock, asks: true, body: maxMockBody},
-		{id: "M-151", method: http.MethodPost, path: project + "/try", access: accessViewer, operation: "try", handle: (*Server).try, asks: true, body: maxMockBody},
-		{id: "M-152", method: http.MethodPost, path: project + "/send", access: accessEditor, operation: "send", handle: (*Server).send, asks: true, body: maxMockBody, patience: maxSeriesTime + 5*time.Second},
-		{id: "M-177", method: http.MethodGet, path: one + "/explain", access: accessViewer, operation: "explainExchange", handle: (*Server).explainExchange, asks: true},
-		{id: "M-182", method: http.MethodGet, path: project + "/events", access: accessViewer, operation: "streamEvents", handle: (*Server).streamEvents, tickets: true, offers: []string{typeEvents}, patience: streamPatience, query: append(trafficFilters(), "types", "batch", "after", "ticket")},
-		{id: "M-183", method: http.MethodPost, path: project + "/events/tickets", access: accessViewer, operation: "issueTicket", handle: (*Server).issueTicket},
-		{id: "M-163", method: http.MethodGet, path: project + "/exports", access: accessViewer, operation: "exportProject", handle: (*Server).export, query: append(trafficFilters(), "format")},
-		{id: "M-178", method: http.MethodPost, path: one + "/draft", access: accessEditor, operation: "draftMock", handle: (*Server).draftMock},
+		{id: "M-150", method: http.MethodPost, path: project + "/mocks/{mock}/try", access: accessViewer, scope: scopeMocksRead, operation: "tryMock", handle: (*Server).tryMock, asks: true, body: maxMockBody},
+		{id: "M-151", method: http.MethodPost, path: project + "/try", access: accessViewer, scope: scopeMocksRead, operation: "try", handle: (*Server).try, asks: true, body: maxMockBody},
+		{id: "M-152", method: http.MethodPost, path: project + "/send", access: accessEditor, scope: scopeSessions, operation: "send", handle: (*Server).send, asks: true, body: maxMockBody, patience: maxSeriesTime + 5*time.Second},
+		{id: "M-177", method: http.MethodGet, path: one + "/explain", access: accessViewer, scope: scopeTrafficRead, operation: "explainExchange", handle: (*Server).explainExchange, asks: true},
+		{id: "M-182", method: http.MethodGet, path: project + "/events", access: accessViewer, scope: scopeTrafficRead, operation: "streamEvents", handle: (*Server).streamEvents, tickets: true, offers: []string{typeEvents}, patience: streamPatience, query: append(trafficFilters(), "types", "batch", "after", "ticket")},
+		{id: "M-183", method: http.MethodPost, path: project + "/events/tickets", access: accessViewer, scope: scopeTrafficRead, operation: "issueTicket", handle: (*Server).issueTicket},
+		{id: "M-163", method: http.MethodGet, path: project + "/exports", access: accessViewer, scope: scopeMocksRead, operation: "exportProject", handle: (*Server).export, query: append(trafficFilters(), "format")},
+		{id: "M-178", method: http.MethodPost, path: one + "/draft", access: accessEditor, scope: scopeMocksRead, operation: "draftMock", handle: (*Server).draftMock},
 	}
 }
 
@@ -303,7 +311,7 @@ func leadsOn(methods map[string][]string, path string) bool {
 
 func (a access) known() bool {
 	switch a {
-	case accessAnyone, accessCookie, accessUser, accessViewer, accessEditor, accessOwner, accessAdmin:
+	case accessAnyone, accessCookie, accessAny, accessUser, accessViewer, accessEditor, accessOwner, accessAdmin:
 		return true
 	}
 	return false

@@ -83,6 +83,9 @@ func (s *Server) setScenario(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := s.audited(c); err != nil {
+		return err
+	}
 	state, err := s.State.SetScenario(c.project.Project.ID, session, name, &move)
 	if err != nil {
 		return err
@@ -101,6 +104,9 @@ func (s *Server) resetScenarios(c *call) error {
 		f.Texts("names", &names)
 	})
 	if err != nil {
+		return err
+	}
+	if err := s.audited(c); err != nil {
 		return err
 	}
 	states, err := s.State.ResetScenarios(c.project.Project.ID, session, names)

@@ -26,6 +26,12 @@ type Users interface {
 	UserByID(ctx context.Context, id string) (*mockbase.User, error)
 	UpdateUser(ctx context.Context, u *mockbase.User) error
 	UserCount(ctx context.Context) (int, error)
+	AllUsers(ctx context.Context) ([]*mockbase.User, error)
+	CreateUser(ctx context.Context, u *mockbase.User) error
+	// ChangeUser fails with CodeLastAdmin where nobody would administer the server any more.
+	ChangeUser(ctx context.Context, c mockbase.UserChange) (*mockbase.User, error)
+	// DeleteUser fails with CodeLastAdmin and CodeLastOwner.
+	DeleteUser(ctx context.Context, id string) error
 }
 
 // Roles tells what users may do in projects.
@@ -33,6 +39,10 @@ type Roles interface {
 	// ProjectRole is RoleNone for whatever does not exist.
 	ProjectRole(ctx context.Context, projectID, userID string) (mockbase.ProjectRole, error)
 	Memberships(ctx context.Context, userID string) (map[string]mockbase.ProjectRole, error)
+	Members(ctx context.Context, projectID string) ([]mockbase.ProjectMember, error)
+	// PutMember and DeleteMember fail with CodeLastOwner where nobody would own the project any more.
+	PutMember(ctx context.Context, projectID, userID string, role mockbase.ProjectRole, now time.Time) (added bool, err error)
+	DeleteMember(ctx context.Context, projectID, userID string) error
 }
 
 // SignIns keeps the families of refresh tokens.
@@ -46,6 +56,41 @@ type SignIns interface {
 	// RotateSignIn replaces the current hash if it is still from, and tells whether it was.
 	RotateSignIn(ctx context.Context, id string, from, to []byte, now time.Time) (rotated bool, err error)
 	RevokeSignIn(ctx context.Context, id string, now time.Time) error
+	// SignInsOf returns those that go on, RenewSignIn notes that the password was given again.
+	SignInsOf(ctx context.Context, userID string, now time.Time) ([]*mockbase.SignIn, error)
+	RenewSignIn(ctx context.Context, id string, now time.Time) error
+	EndAllSignIns(ctx context.Context, now time.Time) error
+}
+
+// Invitations keeps invitations and password resets. One is found by the digest of its secret while it is open.
+type Invitations interface {
+	CreateInvitation(ctx context.Context, i *mockbase.Invitation) error
+	Invitations(ctx context.Context) ([]*mockbase.Invitation, error)
+	InvitationByHash(ctx context.Context, hash []byte, now time.Time) (*mockbase.Invitation, error)
+	AcceptInvitation(ctx context.Context, hash []byte, u *mockbase.User, now time.Time) error
+	DeleteInvitation(ctx context.Context, id string) error
+	CreatePasswordReset(ctx context.Context, r *mockbase.PasswordReset) error
+	PasswordResetByHash(ctx context.Context, hash []byte, now time.Time) (*mockbase.PasswordReset, error)
+	UsePasswordReset(ctx context.Context, hash []byte, c mockbase.UserChange) (*mockbase.User, error)
+}
+
+// Tokens keeps API tokens.
+type Tokens interface {
+	CreateToken(ctx context.Context, t *mockbase.Token, most int) error
+	Tokens(ctx context.Context) ([]*mockbase.Token, error)
+	TokenByID(ctx context.Context, id string) (*mockbase.Token, error)
+	TokenByHash(ctx context.Context, hash []byte) (*mockbase.Token, error)
+	DeleteToken(ctx context.Context, id string) error
+	TouchToken(ctx context.Context, id string, at time.Time, ip string) error
+}
+
+// Records keeps the audit log, and the answers to requests that may be repeated. Whatever else is changed in a store
+// writes the entry that its context carries ([mockbase.WithAudit]).
+type Records interface {
+	AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error
+	AuditEntries(ctx context.Context, f mockbase.AuditFilter, limit int) ([]*mockbase.AuditEntry, error)
+	Replay(ctx context.Context, r *mockbase.Replay, since time.Time) (*mockbase.Replay, error)
+	PutReplay(ctx context.Context, r *mockbase.Replay) error
 }
 
 // Accounts is what this plane needs to know of people.
@@ -53,6 +98,9 @@ type Accounts interface {
 	Users
 	Roles
 	SignIns
+	Invitations
+	Tokens
+	Records
 }
 
 // Traffic is what was recorded on the mock plane.
@@ -182,7 +230,7 @@ func New(o Options) (*Server, error) {
 		statuses: statusTable(), documents: newDocuments(), hosts: map[string]bool{}, origins: map[string]bool{},
 	}
 	s.fallbacks()
-	s.replays = newReplays(s.clock)
+	s.replays = newReplays(s.Accounts, s.clock)
 	s.tickets, s.streams = newTickets(s.clock), newStreams()
 	s.slowdown = newSlowdown(s.clock, o.Sleep)
 	if err := s.places(); err != nil {

@@ -45,6 +45,7 @@ func (s *Server) login(c *call) error {
 		return err
 	}
 	account := plainEmail(in.email)
+	c.attempt = account
 	if err := s.slowdown.await(c.ctx(), account); err != nil {
 		return err
 	}
@@ -118,7 +119,8 @@ func (s *Server) renewHash(c *call, user *mockbase.User, password string) (*mock
 		return nil, invalidCredentials()
 	}
 	fresh.PasswordHash, fresh.UpdatedAt = hash, s.clock()
-	if err := s.Accounts.UpdateUser(c.ctx(), fresh); err != nil {
+	// The entry about the sign-in is written when it begins.
+	if err := s.Accounts.UpdateUser(mockbase.WithAudit(c.ctx(), nil), fresh); err != nil {
 		return nil, err
 	}
 	return fresh, nil
@@ -137,6 +139,10 @@ func (s *Server) signIn(c *call, status int, user *mockbase.User) error {
 		ID: id, UserID: user.ID, CurrentHash: refresh.Hash, CreatedAt: now, LastUsedAt: now, AuthTime: now,
 		ExpiresAt: now.Add(auth.RefreshLife), IP: s.ClientAddress(c.Request()).String(), UserAgent: agent,
 	}
+	c.noteAudit(func(e *mockbase.AuditEntry) {
+		e.Actor = mockbase.AuditActor{Type: actorUser, ID: user.ID, Label: user.Email}
+		e.Target = mockbase.AuditTarget{Type: "user", ID: user.ID, Name: user.Email}
+	})
 	if err := s.Accounts.CreateSignIn(c.ctx(), begun); err != nil {
 		return err
 	}
@@ -166,18 +172,19 @@ type userView struct {
 
 // view shows the caller, who was seen when the sign-in was last used.
 func (c *caller) view() userView {
-	u := c.user
-	seen := u.LastSeenAt
-	if c.signIn.LastUsedAt.After(seen) {
-		seen = c.signIn.LastUsedAt
+	u := *c.user
+	if c.signIn != nil && c.signIn.LastUsedAt.After(u.LastSeenAt) {
+		u.LastSeenAt = c.signIn.LastUsedAt
 	}
-	return userView{
-		ID: u.ID, Email: u.Email, Name: u.Name, Role: u.Role, Disabled: u.Disabled,
-		LastSeenAt: maybeTime(seen), CreatedAt: timeText(u.CreatedAt),
-	}
+	return viewUser(&u)
 }
 
 func (s *Server) answerSignIn(c *call, status int, who *caller, refresh auth.Refresh) error {
+	return s.answerTokens(c, status, who, s.setRefresh(c, refresh.Token, who.signIn.ExpiresAt))
+}
+
+// answerTokens answers with an access token, and with where the refresh token is.
+func (s *Server) answerTokens(c *call, status int, who *caller, refresh string) error {
 	access, err := s.Keys.Issue(auth.Claims{
 		UserID: who.user.ID, SignInID: who.signIn.ID, AuthTime: who.signIn.AuthTime, Epoch: who.user.Epoch,
 	})
@@ -186,7 +193,7 @@ func (s *Server) answerSignIn(c *call, status int, who *caller, refresh auth.Ref
 	}
 	return c.json(status, signInAnswer{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: int(auth.AccessLife / time.Second),
-		Refresh: s.setRefresh(c, refresh.Token, who.signIn.ExpiresAt), User: who.view(),
+		Refresh: refresh, User: who.view(),
 	})
 }
 
@@ -194,7 +201,8 @@ func (s *Server) answerSignIn(c *call, status int, who *caller, refresh auth.Ref
 // (M-104). Without either it does nothing and says so with the same answer.
 func (s *Server) logout(c *call) error {
 	s.clearRefresh(c)
-	if c.caller != nil {
+	if c.caller != nil && c.caller.signIn != nil {
+		c.noteTarget(c.caller.user.ID, c.caller.user.Email, nil, nil)
 		if err := s.Accounts.RevokeSignIn(c.ctx(), c.caller.signIn.ID, s.clock()); err != nil {
 			return err
 		}
@@ -300,6 +308,7 @@ func (s *Server) reused(c *call, token auth.Refresh) error {
 	if err := alive(signIn, s.clock()); err != nil {
 		return err
 	}
+	c.attempt = signIn.UserID
 	if err := s.Accounts.RevokeSignIn(c.ctx(), signIn.ID, s.clock()); err != nil {
 		return err
 	}
@@ -315,31 +324,22 @@ func (s *Server) me(c *call) error {
 	if err != nil {
 		return err
 	}
-	type membership struct {
-		ID   string               `json:"id"`
-		Slug string               `json:"slug"`
-		Name string               `json:"name"`
-		Role mockbase.ProjectRole `json:"role"`
+	projects := s.membershipsOf(func(id string) mockbase.ProjectRole { return c.caller.roleIn(id, roles) })
+	answer := struct {
+		User     *userView        `json:"user"`
+		Token    *tokenView       `json:"token,omitempty"`
+		Projects []membershipView `json:"projects"`
+		Scopes   []string         `json:"scopes,omitempty"`
+	}{Projects: projects}
+	if !c.caller.service() {
+		user := c.caller.view()
+		answer.User = &user
 	}
-	projects := []membership{}
-	for _, snapshot := range s.Catalog.Projects() {
-		p := snapshot.Project
-		if role := c.caller.roleIn(p.ID, roles); role != mockbase.RoleNone {
-			projects = append(projects, membership{ID: p.ID, Slug: p.Slug, Name: p.Name, Role: role})
-		}
+	if t := c.caller.token; t != nil {
+		view := s.viewToken(t)
+		answer.Token, answer.Scopes = &view, view.Scopes
 	}
-	return c.json(http.StatusOK, struct {
-		User     userView     `json:"user"`
-		Projects []membership `json:"projects"`
-	}{c.caller.view(), projects})
-}
-
-// roleIn is what the caller may do in a project, given their memberships.
-func (c *caller) roleIn(projectID string, roles map[string]mockbase.ProjectRole) mockbase.ProjectRole {
-	if c.admin() {
-		return mockbase.RoleOwner
-	}
-	return roles[projectID]
+	return c.json(http.StatusOK, answer)
 }
 
 // note logs what happened to an account: who, from where, in which request, and never a secret.

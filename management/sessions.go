@@ -20,17 +20,17 @@ func stateRoutes(list []string) []route {
 		scenarios = project + "/scenarios"
 	)
 	return []route{
-		{id: "M-138", method: http.MethodPost, path: project + "/reset", access: accessEditor, operation: "resetProject", handle: (*Server).resetProject},
-		{id: "M-185", method: http.MethodGet, path: sessions, access: accessViewer, operation: "listSessions", handle: (*Server).listSessions, query: append(slices.Clip(list), "active", "label")},
-		{id: "M-186", method: http.MethodPost, path: sessions, access: accessEditor, operation: "createSession", handle: (*Server).createSession, creates: true},
-		{id: "M-187", method: http.MethodGet, path: session, access: accessViewer, operation: "getSession", handle: (*Server).getSession},
-		{id: "M-188", method: http.MethodDelete, path: session, access: accessEditor, operation: "endSession", handle: (*Server).endSession},
-		{id: "M-189", method: http.MethodPost, path: session + "/reset", access: accessEditor, operation: "resetSession", handle: (*Server).resetSession},
-		{id: "M-190", method: http.MethodGet, path: session + "/clock", access: accessViewer, operation: "getClock", handle: (*Server).getClock},
-		{id: "M-191", method: http.MethodPost, path: session + "/clock", access: accessEditor, operation: "changeClock", handle: (*Server).changeClock},
-		{id: "M-192", method: http.MethodGet, path: scenarios, access: accessViewer, operation: "listScenarios", handle: (*Server).listScenarios, query: append(slices.Clip(list), "session")},
-		{id: "M-193", method: http.MethodPut, path: scenarios + "/{name}", access: accessEditor, operation: "setScenario", handle: (*Server).setScenario},
-		{id: "M-194", method: http.MethodPost, path: scenarios + "/reset", access: accessEditor, operation: "resetScenarios", handle: (*Server).resetScenarios},
+		{id: "M-138", method: http.MethodPost, path: project + "/reset", access: accessEditor, scope: scopeSessions, operation: "resetProject", handle: (*Server).resetProject},
+		{id: "M-185", method: http.MethodGet, path: sessions, access: accessViewer, scope: scopeSessions, operation: "listSessions", handle: (*Server).listSessions, query: append(slices.Clip(list), "active", "label")},
+		{id: "M-186", method: http.MethodPost, path: sessions, access: accessEditor, scope: scopeSessions, operation: "createSession", handle: (*Server).createSession, creates: true},
+		{id: "M-187", method: http.MethodGet, path: session, access: accessViewer, scope: scopeSessions, operation: "getSession", handle: (*Server).getSession},
+		{id: "M-188", method: http.MethodDelete, path: session, access: accessEditor, scope: scopeSessions, operation: "endSession", handle: (*Server).endSession},
+		{id: "M-189", method: http.MethodPost, path: session + "/reset", access: accessEditor, scope: scopeSessions, operation: "resetSession", handle: (*Server).resetSession},
+		{id: "M-190", method: http.MethodGet, path: session + "/clock", access: accessViewer, scope: scopeSessions, operation: "getClock", handle: (*Server).getClock},
+		{id: "M-191", method: http.MethodPost, path: session + "/clock", access: accessEditor, scope: scopeSessions, operation: "changeClock", handle: (*Server).changeClock},
+		{id: "M-192", method: http.MethodGet, path: scenarios, access: accessViewer, scope: scopeMocksRead, operation: "listScenarios", handle: (*Server).listScenarios, query: append(slices.Clip(list), "session")},
+		{id: "M-193", method: http.MethodPut, path: scenarios + "/{name}", access: accessEditor, scope: scopeSessions, operation: "setScenario", handle: (*Server).setScenario},
+		{id: "M-194", method: http.MethodPost, path: scenarios + "/reset", access: accessEditor, scope: scopeSessions, operation: "resetScenarios", handle: (*Server).resetScenarios},
 	}
 }
 
@@ -168,6 +168,9 @@ func (s *Server) createSession(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := s.audited(c); err != nil {
+		return err
+	}
 	made, err := s.State.CreateSession(c.project.Project.ID, &spec)
 	if err != nil {
 		return err
@@ -216,6 +219,9 @@ func (s *Server) endSession(c *call) error {
 	if one.Name == defaultSession {
 		return &mockbase.Error{Code: mockbase.CodeInUse, Message: "the session default never ends", Hint: "reset it instead"}
 	}
+	if err := s.audited(c); err != nil {
+		return err
+	}
 	if err := s.State.EndSession(c.project.Project.ID, one.ID); err != nil {
 		return err
 	}
@@ -247,6 +253,9 @@ func (s *Server) changeClock(c *call) error {
 	}
 	var change mockbase.ClockChange
 	if err := c.object(typeJSON, func(f *mockbase.Fields) { readClockChange(f, &change) }); err != nil {
+		return err
+	}
+	if err := s.audited(c); err != nil {
 		return err
 	}
 	clock, err := s.State.ChangeClock(projectID, name, change)

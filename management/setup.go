@@ -50,6 +50,10 @@ func (s *Server) setUp(c *call) error {
 		ID: mockbase.NewID(mockbase.PrefixUser, now), Email: in.email, Name: in.name, Role: mockbase.InstanceAdmin,
 		PasswordHash: hash, Epoch: 1, CreatedAt: now, UpdatedAt: now,
 	}
+	c.noteAudit(func(e *mockbase.AuditEntry) {
+		e.Actor = mockbase.AuditActor{Type: actorUser, ID: admin.ID, Label: admin.Email}
+		e.Target = mockbase.AuditTarget{Type: "user", ID: admin.ID, Name: admin.Email}
+	})
 	if err := s.Accounts.CreateFirstAdmin(c.ctx(), admin); err != nil {
 		return err
 	}

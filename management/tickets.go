@@ -86,7 +86,7 @@ func (s *Server) takeTicket(c *call) (bool, error) {
 	if !ok || !known || project.Project.ID != own.projectID {
 		return true, mockbase.Errorf(mockbase.CodeUnauthenticated, "the ticket is used up, too old, or for another project")
 	}
-	found, err := s.bearer(c, own.credential)
+	found, err := s.holder(c, own.credential)
 	if err != nil {
 		return true, err
 	}

@@ -162,6 +162,9 @@ func (s *Server) clearTraffic(c *call) error {
 	if err := p.err(); err != nil {
 		return err
 	}
+	if err := s.audited(c); err != nil {
+		return err
+	}
 	id := c.project.Project.ID
 	var deleted int
 	if slices.ContainsFunc(trafficFilters(), func(name string) bool { return p.text(name) != "" }) {

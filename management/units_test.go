@@ -3,15 +3,12 @@ package management_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management"
 )
 
@@ -128,64 +125,6 @@ func TestM13_pages_name_every_item_once(t *testing.T) {
 				t.Fatalf("seed %d: %s was skipped: %v", seed, name, seen)
 			}
 		}
-	}
-}
-
-func TestM12_kept_answers_are_bounded(t *testing.T) {
-	t.Parallel()
-	clock := &watch{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	r := management.NewReplays(clock.Now)
-	keep := func(key, body string) {
-		t.Helper()
-		if kept, err := r.Begin(key, "b"); kept != "" || err != nil {
-			t.Fatalf("%s: %q, %v", key, kept, err)
-		}
-		r.End(http.StatusCreated, body)
-	}
-	for i := range management.MaxReplays + 10 {
-		keep(fmt.Sprint("k", i), "x")
-	}
-	if requests, size := r.Held(); requests > management.MaxReplays || size > management.MaxReplays {
-		t.Errorf("%d requests with %d bytes are kept", requests, size)
-	}
-	if kept, err := r.Begin("k0", "b"); kept != "" || err != nil {
-		t.Errorf("the oldest is still kept: %q, %v", kept, err)
-	}
-	r.End(0, "")
-	large := strings.Repeat("x", management.MaxReplayBytes/4)
-	for i := range 8 {
-		keep(fmt.Sprint("large", i), large)
-	}
-	if _, size := r.Held(); size > management.MaxReplayBytes+len(large) {
-		t.Errorf("%d bytes are kept", size)
-	}
-	clock.Advance(24 * time.Hour)
-	keep("later", "x")
-	if requests, size := r.Held(); requests != 1 || size != 1 {
-		t.Errorf("after a day %d requests with %d bytes are kept", requests, size)
-	}
-}
-
-func TestM12_only_answers_are_kept(t *testing.T) {
-	t.Parallel()
-	r := management.NewReplays(time.Now)
-	begin := func(body string, want mockbase.Code) {
-		t.Helper()
-		if _, err := r.Begin("key", body); mockbase.ErrorCode(err) != want {
-			t.Errorf("%s: %v, want %q", body, err, want)
-		}
-	}
-	begin("a", "")
-	first := *r
-	begin("a", mockbase.CodeIdempotencyRunning)
-	begin("b", mockbase.CodeIdempotencyMismatch)
-	first.End(http.StatusInternalServerError, "defect")
-	begin("b", "")
-	r.End(0, "") // the handler panicked
-	begin("a", "")
-	r.End(http.StatusConflict, "taken")
-	if kept, err := r.Begin("key", "a"); kept != "taken" || err != nil {
-		t.Errorf("kept %q, %v", kept, err)
 	}
 }
 

@@ -68,8 +68,8 @@ func newWorld(t *testing.T, changes ...func(*management.Options)) *world {
 	}
 	w.shop = w.addProject("shop", owner)
 	w.other = w.addProject("other", stranger)
-	w.people.setRole(w.shop.ID, w.users[editor].ID, mockbase.RoleEditor)
-	w.people.setRole(w.shop.ID, w.users[viewer].ID, mockbase.RoleViewer)
+	w.setRole(w.shop, editor, mockbase.RoleEditor)
+	w.setRole(w.shop, viewer, mockbase.RoleViewer)
 	return w
 }
 
@@ -95,7 +95,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.people = &people{DB: db, roles: map[[2]string]mockbase.ProjectRole{}}
+	w.people = &people{DB: db}
 	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
 	if w.engine, err = engine.New(engine.Options{Clock: w.clock.Now, Journal: w.journal}); err != nil {
 		t.Fatal(err)
@@ -216,12 +216,11 @@ func (w *world) token(name string) string {
 	return w.tokens[name]
 }
 
-// people is the store, with roles that no endpoint gives yet, and a count of look-ups.
+// people is the store, with failures on demand and a count of look-ups.
 type people struct {
 	*sqlite.DB
 
 	mu      sync.Mutex
-	roles   map[[2]string]mockbase.ProjectRole
 	lookups int
 	// fails holds what a method returns instead of doing anything.
 	fails map[string]error
@@ -231,10 +230,18 @@ type people struct {
 
 var _ management.Accounts = (*people)(nil)
 
-func (p *people) setRole(projectID, userID string, role mockbase.ProjectRole) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.roles[[2]string{projectID, userID}] = role
+// setRole gives a user a role in a project, or takes it away.
+func (w *world) setRole(project *mockbase.Project, name string, role mockbase.ProjectRole) {
+	w.t.Helper()
+	var err error
+	if role == mockbase.RoleNone {
+		err = w.people.DeleteMember(w.t.Context(), project.ID, w.users[name].ID)
+	} else {
+		_, err = w.people.PutMember(w.t.Context(), project.ID, w.users[name].ID, role, w.clock.Now())
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func (p *people) ProjectRole(ctx context.Context, projectID, userID string) (mockbase.ProjectRole, error) {
@@ -243,11 +250,7 @@ func (p *people) ProjectRole(ctx context.Context, projectID, userID string) (moc
 	}
 	p.mu.Lock()
 	p.lookups++
-	role, set := p.roles[[2]string{projectID, userID}]
 	p.mu.Unlock()
-	if set {
-		return role, nil
-	}
 	return p.DB.ProjectRole(ctx, projectID, userID)
 }
 
@@ -255,15 +258,7 @@ func (p *people) Memberships(ctx context.Context, userID string) (map[string]moc
 	if err := p.failing("Memberships"); err != nil {
 		return nil, err
 	}
-	stored, err := p.DB.Memberships(ctx, userID)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for key, role := range p.roles {
-		if key[1] == userID {
-			stored[key[0]] = role
-		}
-	}
-	return stored, err
+	return p.DB.Memberships(ctx, userID)
 }
 
 func (p *people) UserByID(ctx context.Context, id string) (*mockbase.User, error) {

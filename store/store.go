@@ -134,6 +134,8 @@ type SignIns interface {
 	SignInsOf(ctx context.Context, userID string, now time.Time) ([]*mockbase.SignIn, error)
 	// RenewSignIn notes that the password was given again. It fails with CodeNotFound when the sign-in has ended.
 	RenewSignIn(ctx context.Context, id string, now time.Time) error
+	// EndAllSignIns ends the sign-ins of everybody.
+	EndAllSignIns(ctx context.Context, now time.Time) error
 	// DeleteExpiredSignIns deletes the sign-ins whose end has come and returns their number.
 	DeleteExpiredSignIns(ctx context.Context, now time.Time) (int, error)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/journal"
 	"github.com/mockbase/mockbase/engine/tape"
+	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/management/auth"
 	"github.com/mockbase/mockbase/management/catalog"
 	"github.com/mockbase/mockbase/store/sqlite"
@@ -230,6 +231,7 @@ func (s *server) openMocks() error {
 		return err
 	}
 	options.Limits = s.limits.Keeper
+	options.Admits = management.TokenGate{Tokens: s.store, ClientAddress: s.shield.Client, Clock: s.clock}.Admits
 	made, err := engine.New(options)
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)

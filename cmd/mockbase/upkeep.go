@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/store"
 )
 
@@ -47,6 +48,15 @@ func (s *server) clearUp(ctx context.Context) {
 	}
 	if _, err := s.store.TrimExchanges(ctx, keep); err != nil && ctx.Err() == nil {
 		s.log.Warn("old exchanges were not deleted", slog.Any("error", err))
+	}
+	for what, drop := range map[string]func() (int, error){
+		"invitations":  func() (int, error) { return s.store.DeleteExpiredInvitations(ctx, now.Add(-management.AuditRetention)) },
+		"audit log":    func() (int, error) { return s.store.TrimAudit(ctx, now.Add(-management.AuditRetention)) },
+		"kept answers": func() (int, error) { return s.store.DeleteReplays(ctx, now.Add(-24*time.Hour)) },
+	} {
+		if _, err := drop(); err != nil && ctx.Err() == nil {
+			s.log.Warn("what has run out was not deleted", slog.String("what", what), slog.Any("error", err))
+		}
 	}
 	if rotated, err := s.keys.RotateIfDue(); err != nil {
 		s.log.Error("the signing key was not replaced", slog.Any("error", err))

@@ -34,3 +34,6 @@ const MaxWaiting = maxWaiting
 
 // CommonPasswords is the embedded list as it stands in the file.
 func CommonPasswords() string { return commonPasswords }
+
+// Checksum is the checksum of an API token's beginning.
+func Checksum(text string) string { return checksum(text) }

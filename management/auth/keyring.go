@@ -195,6 +195,28 @@ func (k *KeyRing) Rotate() error {
 	return nil
 }
 
+// Replace makes a new active and a new next key and forgets all others at once: no token that they signed is good any
+// more. On an error the ring is as before.
+func (k *KeyRing) Replace() error {
+	active, err := k.newKey(KeyActive)
+	if err != nil {
+		return fmt.Errorf("replace keys: %w", err)
+	}
+	next, err := k.newKey(KeyNext)
+	if err != nil {
+		return fmt.Errorf("replace keys: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before := k.keys
+	k.keys = []*signingKey{active, next}
+	if err := k.save(); err != nil {
+		k.keys = before
+		return fmt.Errorf("replace keys: %w", err)
+	}
+	return nil
+}
+
 // JWK is the public half of a signing key (RFC 8037).
 type JWK struct {
 	KeyType   string `json:"kty"`

@@ -42,6 +42,7 @@ func noProject(idOrSlug string) error {
 
 // commit stores a change and publishes the snapshot that it makes, in this order.
 func (c *Catalog) commit(ctx context.Context, e *entry, set mockbase.ChangeSet, next *mockbase.Snapshot) error {
+	noteChange(ctx, e.snapshot.Load(), set)
 	if err := c.save(ctx, set); err != nil {
 		return err
 	}

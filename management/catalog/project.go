@@ -49,6 +49,7 @@ func (c *Catalog) insert(ctx context.Context, s *mockbase.Snapshot, ownerID stri
 		return err
 	}
 	set := mockbase.ChangeSet{ProjectID: s.Project.ID, Project: s.Project, OwnerID: ownerID, Put: s.Mocks}
+	noteChange(ctx, nil, set)
 	if err := c.save(ctx, set); err != nil {
 		return err
 	}
@@ -215,6 +216,7 @@ func (c *Catalog) remove(ctx context.Context, id string, may func(*mockbase.Proj
 			return err
 		}
 		set := mockbase.ChangeSet{ProjectID: s.Project.ID, IfRevision: s.Project.Revision, DeleteProject: true}
+		noteChange(ctx, s, set)
 		if err := c.save(ctx, set); err != nil {
 			return err
 		}

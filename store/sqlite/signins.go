@@ -133,6 +133,12 @@ func (d *DB) RenewSignIn(ctx context.Context, id string, now time.Time) error {
 	return err
 }
 
+// EndAllSignIns ends the sign-ins of everybody.
+func (d *DB) EndAllSignIns(ctx context.Context, now time.Time) error {
+	_, err := d.run(ctx, "end sign-ins", "UPDATE sign_ins SET revoked_at = ? WHERE revoked_at = 0", nanos(now))
+	return err
+}
+
 // DeleteExpiredSignIns deletes the sign-ins whose end has come.
 func (d *DB) DeleteExpiredSignIns(ctx context.Context, now time.Time) (int, error) {
 	return d.run(ctx, "delete expired sign-ins", "DELETE FROM sign_ins WHERE expires_at <= ?", nanos(now))

@@ -39,6 +39,14 @@ func peoplePromises() []promise {
 			ok(t, "revoke", s.RevokeSignIn(t.Context(), "sgn_one", noon()))
 			wantCode(t, "renew what has ended", s.RenewSignIn(t.Context(), "sgn_one", noon()), mockbase.CodeNotFound)
 		}},
+		{"M-230: every sign-in can be ended at once", func(t *testing.T, s store.Store) {
+			t.Helper()
+			withSignIn(t, s)
+			ok(t, "end", s.EndAllSignIns(t.Context(), noon()))
+			ended, err := s.SignIn(t.Context(), "sgn_one")
+			ok(t, "find", err)
+			same(t, "end of the sign-in", ended.RevokedAt, noon())
+		}},
 		{"a sign-in that begins or is used raises when its user was seen", func(t *testing.T, s store.Store) {
 			t.Helper()
 			early := user("ada")

@@ -1,0 +1,226 @@
+package management
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
+
+const typeNDJSON = "application/x-ndjson"
+
+// AuditRetention is how long entries of the audit log are kept (rule M-20).
+const AuditRetention = 400 * 24 * time.Hour
+
+// The types of those who do something.
+const (
+	actorUser      = "user"
+	actorToken     = "token"
+	actorAnonymous = "anonymous"
+)
+
+// prepareAudit makes the entry of the change that a request may make, and hands it to the store in the request's context:
+// the store writes it in the transaction of the change (rule M-20).
+func (s *Server) prepareAudit(c *call) error {
+	if c.route.method == http.MethodGet || c.route.unaudited {
+		return nil
+	}
+	c.draft = mockbase.NewAuditDraft(s.auditEntry(c, mockbase.AuditSuccess))
+	c.SetRequest(c.Request().WithContext(mockbase.WithAudit(c.ctx(), c.draft)))
+	return nil
+}
+
+// auditEntry is an entry about a request. What was done is named by the operation of the API document.
+func (s *Server) auditEntry(c *call, outcome mockbase.AuditOutcome) mockbase.AuditEntry {
+	now := s.clock().UTC()
+	agent := c.Request().UserAgent()
+	if len(agent) > maxUserAgent {
+		agent = agent[:maxUserAgent]
+	}
+	return mockbase.AuditEntry{
+		ID: mockbase.NewID(mockbase.PrefixAudit, now), At: now, Actor: c.actor(), Action: c.route.operation, Target: c.auditTarget(),
+		Outcome: outcome, IP: addressText(s.ClientAddress(c.Request())), UserAgent: strings.ToValidUTF8(agent, ""), RequestID: RequestID(c.ctx()),
+	}
+}
+
+func (c *call) actor() mockbase.AuditActor {
+	switch who := c.caller; {
+	case who == nil:
+		return mockbase.AuditActor{Type: actorAnonymous, Label: c.attempt}
+	case who.service():
+		return mockbase.AuditActor{Type: actorToken, ID: who.token.ID, Label: who.token.Name, TokenPrefix: who.token.Prefix}
+	case who.token != nil:
+		return mockbase.AuditActor{Type: actorUser, ID: who.user.ID, Label: who.user.Email, TokenPrefix: who.token.Prefix}
+	default:
+		return mockbase.AuditActor{Type: actorUser, ID: who.user.ID, Label: who.user.Email}
+	}
+}
+
+// auditTarget is what the path names: its last parameter, or what it makes. Handlers that know more note it.
+func (c *call) auditTarget() mockbase.AuditTarget {
+	var t mockbase.AuditTarget
+	if c.project != nil {
+		t = mockbase.AuditTarget{Type: "project", ID: c.project.Project.ID, Name: c.project.Project.Slug, Project: c.project.Project.ID}
+	}
+	kind := ""
+	for part := range strings.SplitSeq(strings.TrimPrefix(c.route.path, apiPrefix+"/"), "/") {
+		name, parameter := strings.CutPrefix(part, "{")
+		switch name = strings.TrimSuffix(name, "}"); {
+		case !parameter:
+			kind = strings.TrimSuffix(part, "s")
+		case name != "project":
+			value, _ := pathParam(c, name)
+			t.Type, t.ID, t.Name = kind, value, ""
+		}
+	}
+	switch {
+	case c.mock != nil:
+		t.ID, t.Name = c.mock.ID, c.mock.Name
+	case t.Type == "":
+		t.Type = kind
+	}
+	return t
+}
+
+// note completes the audit entry of the change that the handler is about to make.
+func (c *call) noteAudit(complete func(*mockbase.AuditEntry)) { c.draft.Note(complete) }
+
+// noteTarget names what is changed, with what it was and will be; nil is nothing to show.
+func (c *call) noteTarget(id, name string, before, after any) {
+	c.noteAudit(func(e *mockbase.AuditEntry) {
+		e.Target.ID, e.Target.Name = id, name
+		if before != nil {
+			e.Before = mockbase.MaskSecrets(encode(before))
+		}
+		if after != nil {
+			e.After = mockbase.MaskSecrets(encode(after))
+		}
+	})
+}
+
+// audited writes the entry of a change that the store does not keep, before the change is made. When it cannot be written,
+// the change must not be made (rule M-20).
+func (s *Server) audited(c *call) error {
+	entry := c.draft.Pending()
+	if entry == nil {
+		return nil
+	}
+	if err := s.Accounts.AppendAudit(c.ctx(), entry); err != nil {
+		return err
+	}
+	c.draft.Written()
+	return nil
+}
+
+// auditRefusal writes down rights that were missing and secrets that were wrong. The answer is the refusal, whether that
+// works or not.
+func (s *Server) auditRefusal(c *call, err error) {
+	if err == nil {
+		return
+	}
+	code := mockbase.ErrorCode(err)
+	rights := []mockbase.Code{mockbase.CodeForbidden, mockbase.CodeInsufficientScope, mockbase.CodeSessionRequired, mockbase.CodeReauthenticate}
+	secrets := []mockbase.Code{mockbase.CodeInvalidCredentials, mockbase.CodeSetupCodeInvalid, mockbase.CodeRefreshReused}
+	if !slices.Contains(secrets, code) && (c.caller == nil || !slices.Contains(rights, code)) {
+		return
+	}
+	entry := s.auditEntry(c, mockbase.AuditDenied)
+	if code == mockbase.CodeRefreshReused {
+		entry.Action = "reuseRefreshToken"
+	}
+	if err := s.Accounts.AppendAudit(c.ctx(), &entry); err != nil {
+		s.log.LogAttrs(c.ctx(), slog.LevelError, "refusal was not audited", slog.String(keyRequestID, RequestID(c.ctx())), slog.Any(keyError, err))
+	}
+}
+
+// auditFilters are the parameters of the audit log.
+func auditFilters() []string {
+	return []string{"since", "until", "actor", "action", "target", "outcome", "ip", "requestId", "limit", "cursor"}
+}
+
+// auditView is an entry as the API shows one (rule M-20).
+type auditView struct {
+	ID        string                `json:"id"`
+	At        string                `json:"at"`
+	Actor     mockbase.AuditActor   `json:"actor"`
+	Action    string                `json:"action"`
+	Target    mockbase.AuditTarget  `json:"target"`
+	Outcome   mockbase.AuditOutcome `json:"outcome"`
+	IP        string                `json:"ip"`
+	UserAgent string                `json:"userAgent"`
+	RequestID string                `json:"requestId"`
+	Before    json.RawMessage       `json:"before,omitempty"`
+	After     json.RawMessage       `json:"after,omitempty"`
+}
+
+func viewEntries(entries []*mockbase.AuditEntry) []auditView {
+	views := make([]auditView, len(entries))
+	for i, e := range entries {
+		views[i] = auditView{
+			e.ID, timeText(e.At), e.Actor, e.Action, e.Target, e.Outcome, e.IP, e.UserAgent, e.RequestID, e.Before, e.After,
+		}
+	}
+	return views
+}
+
+// listAudit lists the audit log, the newest entry first (M-231), or that of a project (M-239). As NDJSON it comes whole.
+func (s *Server) listAudit(c *call) error {
+	p := c.params()
+	f := mockbase.AuditFilter{
+		Since: p.moment("since"), Until: p.moment("until"), Actor: p.text("actor"), Action: p.text("action"), Target: p.text("target"),
+		Outcome: mockbase.AuditOutcome(p.choice("outcome", []string{string(mockbase.AuditSuccess), string(mockbase.AuditDenied)})),
+		IP:      p.text("ip"), RequestID: p.text("requestId"), Before: p.text("cursor"),
+	}
+	limit := p.number("limit", 1, maxLimit, defaultLimit)
+	if err := p.err(); err != nil {
+		return err
+	}
+	if f.Before != "" && !strings.HasPrefix(f.Before, mockbase.PrefixAudit) {
+		return mockbase.Errorf(mockbase.CodeInvalidCursor, "the cursor is none that this list gave")
+	}
+	if c.project != nil {
+		f.Project = c.project.Project.ID
+	}
+	if c.offer == typeNDJSON {
+		return s.exportAudit(c, f)
+	}
+	entries, err := s.Accounts.AuditEntries(c.ctx(), f, limit+1)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if len(entries) > limit {
+		entries = entries[:limit]
+		next = entries[limit-1].ID
+	}
+	return c.list(listing{}, viewEntries(entries), 0, next)
+}
+
+// exportAudit writes all entries that a filter selects, a line each. Only what fails before the first line can be told.
+func (s *Server) exportAudit(c *call, f mockbase.AuditFilter) error {
+	for begun := false; ; begun = true {
+		entries, err := s.Accounts.AuditEntries(c.ctx(), f, maxLimit)
+		switch {
+		case err != nil && !begun:
+			return err
+		case err != nil:
+			panic(http.ErrAbortHandler) // a log that ends too early must not look whole
+		case !begun:
+			c.header().Set("Content-Type", typeNDJSON)
+			c.Response().WriteHeader(http.StatusOK)
+		}
+		var lines bytes.Buffer
+		for _, view := range viewEntries(entries) {
+			lines.Write(encode(view))
+		}
+		if _, err := c.Response().Write(lines.Bytes()); err != nil || len(entries) < maxLimit {
+			return nil
+		}
+		f.Before = entries[len(entries)-1].ID
+	}
+}

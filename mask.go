@@ -1,0 +1,62 @@
+package mockbase
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Masked stands for a secret that is not shown.
+const Masked = "***"
+
+// maxMasked is the longest document that is kept in an audit entry, in bytes.
+const maxMasked = 64 << 10
+
+// MaskSecrets writes a JSON document with its secrets masked: the values of members that are called like a secret, and the
+// value of whatever says that it is secret. What is no JSON, or too long to be looked through by a person, is left out.
+func MaskSecrets(document []byte) json.RawMessage {
+	if len(document) == 0 {
+		return nil
+	}
+	if len(document) > maxMasked {
+		return json.RawMessage(`{"truncated":true}`)
+	}
+	root, err := ParseNode(document, FormatJSON, ParseLimits{})
+	if err != nil {
+		return nil
+	}
+	return maskNode(root).JSON()
+}
+
+// maskNode is a copy of a tree with its secrets masked.
+func maskNode(n *Node) *Node {
+	masked := *n
+	masked.Members, masked.Items = nil, nil
+	secret := n.Find("secret")
+	isSecret := secret != nil && secret.Kind == NodeBool && secret.Text == "true"
+	for _, m := range n.Members {
+		if (secretName(m.Key) || isSecret && m.Key == "value") && m.Value.Kind != NodeBool && m.Value.Kind != NodeNull {
+			m.Value = &Node{Kind: NodeText, Text: Masked}
+		} else {
+			m.Value = maskNode(m.Value)
+		}
+		masked.Members = append(masked.Members, m)
+	}
+	for _, item := range n.Items {
+		masked.Items = append(masked.Items, maskNode(item))
+	}
+	return &masked
+}
+
+// secretName tells whether a member is called like a secret.
+func secretName(name string) bool {
+	plain := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
+	if plain == "code" || plain == "cookie" || plain == "setcookie" {
+		return true
+	}
+	for _, part := range []string{"password", "passwd", "secret", "token", "authorization", "apikey", "credential", "privatekey"} {
+		if strings.Contains(plain, part) {
+			return true
+		}
+	}
+	return false
+}
