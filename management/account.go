@@ -81,7 +81,7 @@ func (s *Server) updateMe(c *call) error {
 	err := c.object(typeMergePatch, func(f *mockbase.Fields) {
 		readName(f, &after.Name)
 		if f.Text("email", &after.Email) {
-			checkEmail(f, "email", after.Email)
+			checkEmail(f, after.Email)
 			after.Email = plainEmail(after.Email)
 		}
 		f.ReadOnly("id", "role", "disabled", "lastSeenAt", "createdAt")

@@ -218,7 +218,10 @@ func (s *Server) exportAudit(c *call, f mockbase.AuditFilter) error {
 		for _, view := range viewEntries(entries) {
 			lines.Write(encode(view))
 		}
-		if _, err := c.Response().Write(lines.Bytes()); err != nil || len(entries) < maxLimit {
+		if _, err := c.Response().Write(lines.Bytes()); err != nil {
+			panic(http.ErrAbortHandler) // nobody reads any more
+		}
+		if len(entries) < maxLimit {
 			return nil
 		}
 		f.Before = entries[len(entries)-1].ID

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,18 +103,22 @@ func repeatable(a *answer) []byte {
 	if err != nil || root.Kind != mockbase.NodeObject {
 		return a.body
 	}
-	once := []string{"token", "url", "password"}
-	if !slices.ContainsFunc(once, func(name string) bool { return root.Find(name) != nil }) {
+	if !slices.ContainsFunc(root.Members, shownOnce) {
 		return a.body
 	}
 	bare := *root
 	bare.Members = nil
 	for _, m := range root.Members {
-		if !slices.Contains(once, m.Key) {
+		if !shownOnce(m) {
 			bare.Members = append(bare.Members, m)
 		}
 	}
 	return append(bare.JSON(), '\n')
+}
+
+// shownOnce tells whether a member holds a secret: a token, a password, or a link with one in its fragment.
+func shownOnce(m mockbase.Member) bool {
+	return m.Key == "token" || m.Key == "password" || m.Key == "url" && strings.Contains(m.Value.Text, "#")
 }
 
 // once answers a request that repeats another, told by its Idempotency-Key, with the answer of the first (rule M-12).
@@ -139,19 +144,24 @@ func (s *Server) once(handle func(*call) error) func(*call) error {
 		if kept != nil {
 			return c.repeat(kept)
 		}
-		// Also when the handler panics, the key must not stay taken.
-		defer func() {
-			if err := s.replays.end(c.ctx(), id, digest[:], c.answer); err != nil {
-				s.log.LogAttrs(c.ctx(), slog.LevelError, "answer was not kept", slog.String(keyRequestID, RequestID(c.ctx())), slog.Any(keyError, err))
-			}
-		}()
-		if err := handle(c); err != nil {
-			c.answer = s.writeProblem(c.Response(), c.Request(), err)
-		}
-		if c.answer != nil {
-			c.answer.keepHeader(c.header(), "Location", "ETag", "Retry-After")
-		}
+		s.answerOnce(c, id, digest[:], handle)
 		return nil
+	}
+}
+
+// answerOnce answers the first request with a key, and keeps the answer.
+func (s *Server) answerOnce(c *call, id replayID, digest []byte, handle func(*call) error) {
+	// Also when the handler panics, the key must not stay taken.
+	defer func() {
+		if err := s.replays.end(c.ctx(), id, digest, c.answer); err != nil {
+			s.log.LogAttrs(c.ctx(), slog.LevelError, "answer was not kept", slog.String(keyRequestID, RequestID(c.ctx())), slog.Any(keyError, err))
+		}
+	}()
+	if err := handle(c); err != nil {
+		c.answer = s.writeProblem(c.Response(), c.Request(), err)
+	}
+	if c.answer != nil {
+		c.answer.keepHeader(c.header(), "Location", "ETag", "Retry-After")
 	}
 }
 

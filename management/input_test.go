@@ -26,6 +26,18 @@ func bodies() []bodied {
 	return []bodied{
 		{http.MethodPost, "/api/v1/auth/setup", guest, json, `{"code":"x","email":"a@example.com","password":"x"}`, 1},
 		{http.MethodPost, "/api/v1/auth/login", guest, json, `{"email":"a@example.com","password":"x"}`, 1},
+		{http.MethodPost, "/api/v1/auth/reauthenticate", owner, json, `{"password":"` + password + `"}`, 1},
+		{http.MethodPatch, "/api/v1/auth/me", owner, patches, `{"name":"New"}`, 1},
+		{http.MethodPut, "/api/v1/auth/password", owner, json, `{"currentPassword":"` + password + `","newPassword":"y"}`, 1},
+		{http.MethodPost, "/api/v1/auth/password-reset", guest, json, `{"token":"x","newPassword":"y"}`, 1},
+		{http.MethodPost, "/api/v1/auth/invitations/inspect", guest, json, `{"token":"x"}`, 1},
+		{http.MethodPost, "/api/v1/auth/invitations/accept", guest, json, `{"token":"x","name":"Ada","password":"y"}`, 1},
+		{http.MethodPost, "/api/v1/tokens", owner, json, `{"name":"ci","scopes":["mocks:read"],"projects":["*"]}`, 1},
+		{http.MethodPost, "/api/v1/users", admin, json, `{"email":"new@example.com","name":"New","role":"member","password":"x"}`, 1},
+		{http.MethodPatch, "/api/v1/users/viewer@example.com", admin, patches, `{"name":"New"}`, 1},
+		{http.MethodPost, "/api/v1/invitations", admin, json, `{"email":"new@example.com","role":"member"}`, 1},
+		{http.MethodPut, "/api/v1/projects/shop/members/viewer@example.com", owner, json, `{"role":"viewer"}`, 1},
+		{http.MethodPost, "/api/v1/admin/keys/rotate", admin, json, `{"revokeNow":false}`, 1},
 		{http.MethodPost, "/api/v1/projects", owner, json, `{"slug":"new","name":"New"}`, 1},
 		{http.MethodPatch, "/api/v1/projects/shop", owner, patches, `{"name":"New"}`, 1},
 		{http.MethodPost, mocksPath, owner, either, `{"request":"GET /x","response":{}}`, 16},
@@ -56,7 +68,7 @@ func bodies() []bodied {
 
 // bodiless tells whether a route may be sent no body at all (rule Y7).
 func bodiless(b bodied) bool {
-	for _, end := range []string{"/reset", "/sessions", "/duplicate", "/draft"} {
+	for _, end := range []string{"/reset", "/sessions", "/duplicate", "/draft", "/rotate"} {
 		if strings.HasSuffix(b.path, end) {
 			return true
 		}

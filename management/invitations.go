@@ -118,7 +118,7 @@ func (s *Server) readInvitation(c *call, owned []membershipView) (*mockbase.Invi
 	var role string
 	err := c.object(typeJSON, func(f *mockbase.Fields) {
 		if f.Text("email", &made.Email) {
-			checkEmail(f, "email", made.Email)
+			checkEmail(f, made.Email)
 		}
 		readInstanceRole(f, &role)
 		listed := f.Objects("projects")

@@ -45,10 +45,8 @@ func (s *Server) answerKeys(c *call, l listing) error {
 // rotateKeys puts the next key into use (M-230). With revokeNow no former key verifies any more, and every sign-in ends.
 func (s *Server) rotateKeys(c *call) error {
 	revokeNow := false
-	if c.Request().ContentLength != 0 {
-		if err := c.object(typeJSON, func(f *mockbase.Fields) { f.Bool("revokeNow", &revokeNow) }); err != nil {
-			return err
-		}
+	if err := c.maybeObject(func(f *mockbase.Fields) { f.Bool("revokeNow", &revokeNow) }); err != nil {
+		return err
 	}
 	rotate := s.Keys.Rotate
 	if revokeNow {

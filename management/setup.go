@@ -23,7 +23,7 @@ func (s *Server) setUp(c *call) error {
 	err := c.object(typeJSON, func(f *mockbase.Fields) {
 		f.Text("code", &in.code)
 		if f.Text("email", &in.email) {
-			checkEmail(f, "email", in.email)
+			checkEmail(f, in.email)
 		}
 		f.Text("password", &in.password)
 		if f.Text("name", &in.name) && utf8.RuneCountInString(in.name) > maxUserName {
@@ -86,10 +86,10 @@ func (s *Server) mayBeSetUp(c *call, code string) error {
 // plainEmail is the one form in which an address is kept and looked up.
 func plainEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-func checkEmail(f *mockbase.Fields, name, email string) {
+func checkEmail(f *mockbase.Fields, email string) {
 	email = strings.TrimSpace(email)
 	read, err := mail.ParseAddress(email)
 	if err != nil || read.Address != email || len(email) > maxEmail || strings.ContainsAny(email, " \t\r\n") {
-		f.Fault(name, mockbase.FieldPattern, "must be an e-mail address like ada@example.com")
+		f.Fault("email", mockbase.FieldPattern, "must be an e-mail address like ada@example.com")
 	}
 }

@@ -186,9 +186,6 @@ func readToken(f *mockbase.Fields, t *mockbase.Token, now time.Time) {
 	if f.Texts("allowedIps", &t.AllowedIPs) {
 		readAddresses(f, t.AllowedIPs)
 	}
-	if len(t.Projects) > maxTokenProjects {
-		f.Fault("projects", mockbase.FieldLimit, "must have at most %d items", maxTokenProjects)
-	}
 	readScopes(f, t)
 	readExpiry(f, t, now)
 	f.Required("name", "projects")
@@ -205,21 +202,28 @@ func readScopes(f *mockbase.Fields, t *mockbase.Token) {
 			f.Fault("scopes", mockbase.FieldEnum, "there is no scope %s", shown(name))
 		}
 	}
-	everywhere := slices.Contains(t.Projects, mockbase.AllProjects)
 	switch {
 	case t.Kind == mockbase.TokenPublic && len(t.Scopes) > 0:
 		f.Fault("scopes", mockbase.FieldConflict, "a public token calls mocks and has no scopes")
 	case t.Kind == mockbase.TokenService && slices.Contains(t.Scopes, string(scopeAdmin)):
 		f.Fault("scopes", mockbase.FieldConflict, "only a personal token of an administrator has the scope admin")
+	case f.Has("scopes") && t.Kind != mockbase.TokenPublic && len(t.Scopes) == 0:
+		f.Fault("scopes", mockbase.FieldRequired, "name one scope at least")
+	}
+	checkTokenProjects(f, t)
+}
+
+func checkTokenProjects(f *mockbase.Fields, t *mockbase.Token) {
+	everywhere := slices.Contains(t.Projects, mockbase.AllProjects)
+	switch {
+	case len(t.Projects) > maxTokenProjects:
+		f.Fault("projects", mockbase.FieldLimit, "must have at most %d items", maxTokenProjects)
 	case t.Kind != mockbase.TokenPersonal && everywhere:
 		f.Fault("projects", mockbase.FieldConflict, "only a personal token is for all projects")
 	case everywhere && len(t.Projects) > 1:
 		f.Fault("projects", mockbase.FieldConflict, "the star stands alone")
 	case t.Kind != mockbase.TokenPersonal && f.Has("projects") && len(t.Projects) == 0:
 		f.Fault("projects", mockbase.FieldRequired, "name one project at least")
-	}
-	if f.Has("scopes") && t.Kind != mockbase.TokenPublic && len(t.Scopes) == 0 {
-		f.Fault("scopes", mockbase.FieldRequired, "name one scope at least")
 	}
 }
 

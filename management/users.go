@@ -70,7 +70,7 @@ func (s *Server) createUser(c *call) error {
 	var in struct{ email, name, role, password string }
 	err := c.object(typeJSON, func(f *mockbase.Fields) {
 		if f.Text("email", &in.email) {
-			checkEmail(f, "email", in.email)
+			checkEmail(f, in.email)
 		}
 		readName(f, &in.name)
 		readInstanceRole(f, &in.role)

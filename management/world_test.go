@@ -186,6 +186,24 @@ func (w *world) addMock(document string) *mockbase.Mock {
 	return made
 }
 
+// addToken stores an API token of a user, past the API, and returns its secret. What the name of the token is, is its id.
+func (w *world) addToken(id, kind, name string, scopes ...string) string {
+	w.t.Helper()
+	secret := auth.NewAPIToken(kind)
+	projects := []string{mockbase.AllProjects}
+	if kind != mockbase.TokenPersonal {
+		projects = []string{w.shop.ID}
+	}
+	err := w.people.CreateToken(w.t.Context(), &mockbase.Token{
+		ID: id, Kind: kind, Name: id, Prefix: secret.Shown(), Hash: secret.Hash, Scopes: scopes, Projects: projects,
+		CreatedBy: w.users[name].ID, CreatedAt: w.clock.Now(), ExpiresAt: w.clock.Now().Add(time.Hour),
+	}, 1000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return secret.Text
+}
+
 // claims are those of a fresh sign-in of a user, which is stored.
 func (w *world) claims(name string) auth.Claims {
 	w.t.Helper()

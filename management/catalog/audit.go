@@ -36,11 +36,10 @@ func noteChange(ctx context.Context, before *mockbase.Snapshot, set mockbase.Cha
 }
 
 func noteMock(e *mockbase.AuditEntry, before *mockbase.Snapshot, set mockbase.ChangeSet) {
-	id := ""
 	var after *mockbase.Mock
+	var id string
 	if len(set.Put) == 1 {
-		after = set.Put[0]
-		id = after.ID
+		after, id = set.Put[0], set.Put[0].ID
 	} else {
 		id = set.Delete[0]
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
+//nolint:gosec // names of columns, not a credential
 const tokenColumns = `id, kind, name, prefix, hash, scopes, projects, allowed_ips, created_by, created_at, expires_at, last_used_at,
-	last_used_ip` //nolint:gosec // names of columns
+	last_used_ip`
 
 // CreateToken stores a token, if its maker may have one more.
 func (d *DB) CreateToken(ctx context.Context, t *mockbase.Token, most int) error {
