@@ -188,7 +188,12 @@ func TestM9_bodies_may_be_packed(t *testing.T) {
 			if asked.kind == "" {
 				asked.kind = b.kinds[0]
 			}
-			if got := inputWorld(t).send(asked); got.status >= http.StatusBadRequest {
+			got := inputWorld(t).send(asked)
+			// A secret that is wrong, or a password that is weak, was read all the same.
+			if got.status == http.StatusUnauthorized || strings.Contains(string(got.body), string(mockbase.CodeWeakPassword)) {
+				continue
+			}
+			if got.status >= http.StatusBadRequest {
 				t.Errorf("%s %s, %s: %d %s", b.method, b.path, name, got.status, got.body)
 			}
 		}
