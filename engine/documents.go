@@ -138,6 +138,15 @@ func (p *program) describeAll(e *Engine, former *program) error {
 	return nil
 }
 
+// addDescribed adds the methods of documents to those that are in use.
+func (p *program) addDescribed() {
+	for _, d := range p.documents {
+		for i := range d.operations {
+			p.methods.add(d.operations[i].mock.Request.Methods[0])
+		}
+	}
+}
+
 // documentOf finds a compiled document of the same source. A file may have changed, so it is read again.
 func (p *program) documentOf(source *mockbase.Document, s *settings) *described {
 	if p == nil || p.settings != s || source.File != "" {

@@ -166,11 +166,7 @@ func (p *program) plant() {
 			p.methods.add(name)
 		}
 	}
-	for _, d := range p.documents {
-		for i := range d.operations {
-			p.methods.add(d.operations[i].mock.Request.Methods[0])
-		}
-	}
+	p.addDescribed()
 	p.index.finish()
 	p.expressions.finish()
 	if p.matrix != nil {

@@ -11,7 +11,8 @@ import (
 
 func withCredentials(o *mockbase.Document) {
 	o.Credentials = []mockbase.Credential{
-		{Scheme: "oauth", Value: "reader", Scopes: []string{"read"}}, {Scheme: "oauth", Value: "writer", Scopes: []string{"write"}},
+		{Scheme: "oauth", Value: "reader", Scopes: []string{"read"}},
+		{Scheme: "oauth", Value: "writer", Scopes: []string{"write"}},
 		{Scheme: "basic", Value: "a:b"},
 	}
 }
@@ -140,9 +141,12 @@ func TestW30_generated_problems_are_whole(t *testing.T) {
 	t.Parallel()
 	a := ask(t, compile(t, responses("'200': { description: d }")), "GET /p?n=x")
 	var problem struct {
-		Type, Title, Detail, Instance, Code string
-		Status                              int
-		Violations                          []mockbase.Violation
+		Type       string               `json:"type"`
+		Title      string               `json:"title"`
+		Detail     string               `json:"detail"`
+		Instance   string               `json:"instance"`
+		Status     int                  `json:"status"`
+		Violations []mockbase.Violation `json:"violations"`
 	}
 	if err := json.Unmarshal(a.Body, &problem); err != nil {
 		t.Fatal(err)
@@ -179,11 +183,11 @@ func TestW30_answers_of_others_are_compared(t *testing.T) {
 			if c.header != "" {
 				h.Set("X-A", c.header)
 			}
-			got := ""
+			var list []string
 			for _, v := range d.CheckAnswer(op, c.status, h, []byte(c.body)) {
-				got += v.Location + " " + v.Code
+				list = append(list, v.Location+" "+v.Code)
 			}
-			if got != c.want {
+			if got := strings.Join(list, ", "); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

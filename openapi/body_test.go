@@ -129,20 +129,20 @@ paths:
   /scoped: { get: { security: [{ oauth: [write] }], responses: { "204": { description: d } } } }
 `
 	run(t, compile(t, text), []exchange{
-		{"W46 without credentials", "GET /p", "401 unauthenticated security security"},
-		{"W46 of another scheme", "GET /p\nAuthorization: Basic YTpi", "401 unauthenticated security security"},
+		{"W46 without credentials", "GET /p", "401 unauthenticated security"},
+		{"W46 of another scheme", "GET /p\nAuthorization: Basic YTpi", "401 unauthenticated security"},
 		{"W46 any value counts", "GET /p\nAuthorization: bearer x", "204"},
 		{"W46 public", "GET /public", "204"},
 		{"W46 optional", "GET /optional", "204"},
 		{"W46 a list is or", "GET /or\nX-Key: 1", "204"},
-		{"W46 an object is and", "GET /and\nX-Key: 1", "401 unauthenticated security security"},
+		{"W46 an object is and", "GET /and\nX-Key: 1", "401 unauthenticated security"},
 		{"W46 both", "GET /and\nX-Key: 1\nAuthorization: Basic YTpi", "204"},
-		{"W46 not well-formed", "GET /or\nAuthorization: Basic !", "401 unauthenticated security security"},
+		{"W46 not well-formed", "GET /or\nAuthorization: Basic !", "401 unauthenticated security"},
 	})
 	d := compile(t, text, withCredentials)
 	run(t, d, []exchange{
-		{"W46 a wrong value", "GET /scoped\nAuthorization: Bearer no", "401 unauthenticated security security"},
-		{"W46 a missing scope", "GET /scoped\nAuthorization: Bearer reader", "403 forbidden security security"},
+		{"W46 a wrong value", "GET /scoped\nAuthorization: Bearer no", "401 unauthenticated security"},
+		{"W46 a missing scope", "GET /scoped\nAuthorization: Bearer reader", "403 forbidden security"},
 		{"W46 a right one", "GET /scoped\nAuthorization: Bearer writer", "204"},
 		{"W46 user and password in clear", "GET /or\nAuthorization: Basic YTpi", "204"},
 	})

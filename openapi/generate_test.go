@@ -78,13 +78,13 @@ func TestW42_W45_dynamic_values_are_valid_and_repeat(t *testing.T) {
 			d := compile(t, body(c.schema))
 			op, _ := d.Find("GET", "/p", "")
 			for seed := range uint64(20) {
-				make := func() *mockbase.DocumentAnswer {
+				answer := func() *mockbase.DocumentAnswer {
 					return d.Answer(op, &mockbase.DocumentRequest{
 						Method: "GET", Path: "/p", Header: http.Header{}, Preferred: mockbase.Preferred{Dynamic: "true"},
-						Rand: func(string, string) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }, //nolint:gosec // a test repeats
+						Rand: func(string, string) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) },
 					})
 				}
-				first, again := make(), make()
+				first, again := answer(), answer()
 				if first.Status != http.StatusOK || string(first.Body) != string(again.Body) {
 					t.Fatalf("W45 seed %d: %d %s, again %s", seed, first.Status, first.Body, again.Body)
 				}

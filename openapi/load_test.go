@@ -102,7 +102,7 @@ paths:
 		{"W1 base path", "GET /v2/pets/1?l=1%7C2", `200 application/json {"id":0,"x":"string"}`},
 		{"W37 examples by type", "GET /pets/1\nAccept: text/plain", "200 text/plain; charset=utf-8 hello"},
 		{"W7 a list in one parameter", "GET /pets/1?l=1|x", "422 validation-failed query.l.1 coercion"},
-		{"W46 basic", "POST /pets/1", "401 unauthenticated security security"},
+		{"W46 basic", "POST /pets/1", "401 unauthenticated security"},
 		{"W14 a body", "POST /pets/1\nAuthorization: Basic YTpi\nContent-Type: application/json\n\n{\"x\":null}", "422 validation-failed body.id required"},
 		{"W16 a form", "PUT /pets/1\nContent-Type: application/x-www-form-urlencoded\n\nn=x", "422 validation-failed body.n coercion"},
 		{"W16 a form lacks a field", "PUT /pets/1\nContent-Type: application/x-www-form-urlencoded\n\nf=x", "422 validation-failed body.n missing"},
@@ -174,7 +174,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(body("{ type: object, properties: { a: { type: string, pattern: '^a+$' } } }")))
 	f.Add([]byte(`{"swagger":"2.0","paths":{"/{a}":{"get":{"responses":{"200":{"schema":{"type":"file"}}}}}}}`))
 	f.Add([]byte("openapi: 3.0.0\npaths: { /a: { $ref: '#/paths/~1a' }, /b: { get: { responses: { 200: { content: { '*/*': { schema: { $ref: '#' } } } } } } } }"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(_ *testing.T, text []byte) {
 		if len(text) > 4_000 {
 			return
 		}

@@ -52,8 +52,10 @@ func TestW7_parameters_in_every_style(t *testing.T) {
 		{"query", "spaceDelimited", "false", listOf, wantList, "GET /p?c=a+b+c"},
 		{"query", "pipeDelimited", "false", listOf, wantList, "GET /p?c=a|b%7Cc"},
 		{"query", "deepObject", "true", objectOf, wantColor, "GET /p?c[R]=1&c%5BG%5D=2"},
-		{"query", "deepObject", "true", "type: object, properties: { a: { type: array, items: { type: integer } }, b: { type: object, properties: { x: { type: boolean } } } }",
-			"{ a: [1, 2], b: { x: true } }", "GET /p?c[a][]=1&c[a][]=2&c[b][x]=true"},
+		{
+			"query", "deepObject", "true", "type: object, properties: { a: { type: array, items: { type: integer } }, b: { type: object, properties: { x: { type: boolean } } } }",
+			"{ a: [1, 2], b: { x: true } }", "GET /p?c[a][]=1&c[a][]=2&c[b][x]=true",
+		},
 		{"cookie", "form", "false", listOf, wantList, "GET /p\nCookie: c=a,b,c"},
 	} {
 		t.Run(c.in+" "+c.style+" "+string(c.request), func(t *testing.T) {
