@@ -59,7 +59,7 @@ func (op *operation) static(t *mediaType) (made, *refusal) {
 	if t.schema == nil {
 		return made{}, nil
 	}
-	n, err := t.schema.generate(nil)
+	n, err := t.schema.static()
 	if err != nil {
 		return made{}, unmet(t)
 	}

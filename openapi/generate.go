@@ -69,6 +69,18 @@ func (s *schema) generate(random func() *rand.Rand) (*mockbase.Node, error) {
 	return nil, errUnmet
 }
 
+// static is the static value of the schema. References to one schema share it.
+func (s *schema) static() (*mockbase.Node, error) {
+	own := s
+	if s.reference() != "" && (s.owner.source.dialect != dialect31 || len(s.node.Members) == 1) {
+		if at, ok := s.owner.source.follow(s.place); ok {
+			own = s.owner.of(at)
+		}
+	}
+	own.once.Do(func() { own.fixed, own.fixedError = s.generate(nil) })
+	return own.fixed, own.fixedError
+}
+
 // value makes a value that all schemas allow.
 func (g *generator) value(all []place, taken choice) (*mockbase.Node, error) {
 	if g.made++; g.made > mostValues || g.depth > deepest {

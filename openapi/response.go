@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/mockbase/mockbase"
 )
@@ -174,8 +173,6 @@ type responseHeader struct {
 	schema  *schema
 	example *mockbase.Node
 	explode bool
-	once    sync.Once
-	static  *mockbase.Node
 }
 
 // readHeaders reads the headers of a response (rule W36). Those that the server sets itself are left out, and so are CORS
@@ -244,12 +241,10 @@ func (h *responseHeader) value(m *making) *mockbase.Node {
 		}
 		return v
 	}
-	h.once.Do(func() {
-		if v, err := h.schema.generate(nil); err == nil {
-			h.static = v
-		}
-	})
-	return h.static
+	if v, err := h.schema.static(); err == nil {
+		return v
+	}
+	return nil
 }
 
 // simple writes a value in the style of headers (rule W36); it reports false for what no header can hold.

@@ -46,6 +46,10 @@ type schema struct {
 	// compiled are the forms for each direction.
 	compiled [3]*jsonschema.Schema
 	failed   [3]error
+	// fixed is the static value, made once.
+	once       sync.Once
+	fixed      *mockbase.Node
+	fixedError error
 }
 
 func newSchemas(s *source) *schemas {

@@ -202,6 +202,12 @@ func below(pointer, relative string) string {
 	return pointer + strings.TrimPrefix(relative, "#")
 }
 
+// configWarner is a plane that has something to say of what is no mock.
+type configWarner interface {
+	// ConfigWarnings returns what does not block, with pointers relative to the definition.
+	ConfigWarnings(c *mockbase.Config) []mockbase.FieldError
+}
+
 // warn fills in the warnings of the document and those of its mocks among all others, each one once.
 func (p *planning) warn(d *mockbase.Definition) {
 	seen := map[Warning]bool{}
@@ -218,6 +224,11 @@ func (p *planning) warn(d *mockbase.Definition) {
 	}
 	for _, f := range d.Warnings {
 		add(f, "#", nil)
+	}
+	if plane, ok := p.catalog.plane.(configWarner); ok {
+		for _, f := range plane.ConfigWarnings(&p.next.Project.Config) {
+			add(f, "#", nil)
+		}
 	}
 	for i, m := range p.mocks {
 		for _, f := range p.catalog.plane.Warnings(p.next, m) {
