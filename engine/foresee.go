@@ -1,23 +1,29 @@
 package engine
 
-import "github.com/mockbase/mockbase"
+import (
+	"time"
+
+	"github.com/mockbase/mockbase"
+)
 
 // foreseer is a limiter that tells what it would decide about a request, and charges nothing (rules AA28 and AA29).
 type foreseer interface {
-	// foresee returns an outlook for each limit that would be asked, in the order of asking. The call only looks.
-	foresee(c *call, r *route) []mockbase.LimitOutlook
+	// foresee adds an outlook for each limit of the mock to the explanation. It returns how long the request would wait for
+	// its limits and whether they admit it then; if not, they have answered. The call only looks.
+	foresee(c *call, r *route, x *mockbase.Explanation) (wait time.Duration, admitted bool)
 }
 
-// foresee tells what the limits of the chosen mock would decide. It returns false when one of them would refuse.
-func (c *call) foresee(e *entry, x *mockbase.Explanation) bool {
+// foresee tells what the limits of the chosen mock would decide. It returns false when one of them would answer.
+func (c *call) foresee(e *entry, x *mockbase.Explanation) (wait time.Duration, admitted bool) {
 	limits, ok := e.limits.(foreseer)
 	if !ok || e.mock.HeadIsFree && e.derives(&c.method) {
-		return true
+		return 0, true
 	}
-	admitted := true
-	x.Limits = append(x.Limits, limits.foresee(c, e.route)...)
-	for i := range x.Limits {
-		admitted = admitted && x.Limits[i].Allowed
+	if !e.selection.remembers {
+		// Limits are asked before such a mock counts the call.
+		counted := c.instant
+		c.instant = instant{}
+		defer func() { c.instant = counted }()
 	}
-	return admitted
+	return limits.foresee(c, e.route, x)
 }

@@ -22,10 +22,26 @@ const (
 	placePace = 50 * time.Millisecond
 )
 
+// limiting is what limits said of a request.
+type limiting struct {
+	rulings []ruled
+	// told is the ruling that the answer is about, and fields are the names of the headers that tell of it.
+	told   *simlimit.Ruling
+	fields []string
+}
+
 // ruled is what the limits of a mock said of the request.
 type ruled struct {
 	route  *route
 	ruling *simlimit.Ruling
+}
+
+// heard returns what limits said so far, to be added to.
+func (c *call) heard() *limiting {
+	if c.limiting == nil {
+		c.limiting = new(limiting)
+	}
+	return c.limiting
 }
 
 // limitsKey is what sessions keep their buckets under.
@@ -82,7 +98,8 @@ func (l *limits) admit(c *call, r *route) bool {
 		return false
 	}
 	ruling := l.rule(c, space, asks)
-	c.rulings = append(c.rulings, ruled{r, ruling})
+	heard := c.heard()
+	heard.rulings = append(heard.rulings, ruled{r, ruling})
 	if c.request.Context().Err() != nil && !ruling.Admitted {
 		c.outcome.by, c.outcome.route, c.outcome.aborted = mockbase.AnsweredBySimulatedLimit, r, true
 		return false
@@ -99,39 +116,81 @@ func (l *limits) admit(c *call, r *route) bool {
 var _ foreseer = (*limits)(nil)
 
 // foresee implements foreseer. Nothing is charged, and a session that has not begun has full buckets.
-func (l *limits) foresee(c *call, _ *route) []mockbase.LimitOutlook {
+func (l *limits) foresee(c *call, r *route, x *mockbase.Explanation) (wait time.Duration, admitted bool) {
 	asks, failed := l.asks(c)
 	if failed != nil {
-		return nil
+		c.outcome.by, c.outcome.route = r.by, r
+		c.refuse(failed)
+		return 0, false
 	}
-	var space *simlimit.Space
-	if _, lives := c.program.sessions.Find(c.session.ID()); lives {
-		space = c.engine.spaceOf(c.program.project.ID, c.session)
-	} else if fresh, err := l.keeper.Space(c.program.project.ID+"/"+c.session.ID(), 0); err == nil {
-		space = fresh
-		defer fresh.End()
-	}
+	space, done := l.glimpse(c)
+	defer done()
 	if space == nil {
-		return nil
+		return 0, true
 	}
 	now := c.now()
-	var views []mockbase.LimitOutlook
-	for _, o := range space.Foresee(now, asks) {
-		view := mockbase.LimitOutlook{
-			Policy: o.By.Bucket(), Kind: "simulated", Key: o.Label, Limit: o.By.Capacity(), Remaining: o.Remaining,
-			Reset: now.Add(o.Reset), RetryAfter: o.RetryAfter, Allowed: o.Allowed,
+	var ruling *simlimit.Ruling
+	for {
+		foreseen, alone := space.Foresee(now.Add(wait), asks)
+		if ruling = foreseen; wait == 0 {
+			x.Limits = append(x.Limits, outlooksOf(ruling, alone)...)
 		}
-		if view.Key == "" {
-			view.Key = "global"
+		d := ruling.Decided()
+		if d == nil {
+			break
 		}
-		if !o.Allowed {
-			view.WouldLimit = o.By.DryRun()
+		rest := admissionWait(d, wait)
+		if rest > 0 && d.By.InFlight() && !d.Banned {
+			// Nobody knows when a place is given back.
+			return wait, true
+		}
+		if rest == 0 {
+			c.outcome.by, c.outcome.route = mockbase.AnsweredBySimulatedLimit, r
+			l.refuse(c, ruling)
+			return wait, false
+		}
+		wait += rest
+	}
+	c.tell(ruling)
+	return wait, true
+}
+
+// glimpse returns the buckets of the session for a call that only looks; done lets go of them.
+func (l *limits) glimpse(c *call) (space *simlimit.Space, done func()) {
+	if _, lives := c.program.sessions.Find(c.session.ID()); lives {
+		return c.engine.spaceOf(c.program.project.ID, c.session), func() {}
+	}
+	fresh, err := l.keeper.Space(c.program.project.ID+"/"+c.session.ID(), 0)
+	if err != nil {
+		return nil, func() {}
+	}
+	return fresh, fresh.End
+}
+
+// outlooksOf tells of each limit what it decides by itself.
+func outlooksOf(ruling *simlimit.Ruling, alone []ratelimit.Decision) []mockbase.LimitOutlook {
+	views := make([]mockbase.LimitOutlook, len(alone))
+	for i := range alone {
+		o, d := &ruling.Outcomes[i], &alone[i]
+		views[i] = mockbase.LimitOutlook{
+			Policy: o.By.Bucket(), Kind: "simulated", Key: keyLabel(o), Limit: o.By.Capacity(), Remaining: d.Remaining,
+			Reset: ruling.Now.Add(d.Reset), RetryAfter: d.RetryAfter, Allowed: d.Allowed,
+		}
+		if !d.Allowed {
+			views[i].WouldLimit = o.By.DryRun()
 			// What waits for its limit is admitted in the end.
-			view.Allowed = view.WouldLimit || admissionWait(&o, 0) > 0
+			views[i].Allowed = views[i].WouldLimit || admissionWait(o, 0) > 0
 		}
-		views = append(views, view)
 	}
 	return views
+}
+
+// keyLabel is the key for people.
+func keyLabel(o *simlimit.Outcome) string {
+	if o.Label == "" {
+		return "global"
+	}
+	return o.Label
 }
 
 // rule asks the limits, again and again as long as they make the request wait (rule X11).
@@ -169,7 +228,7 @@ func admissionWait(d *simlimit.Outcome, waited time.Duration) time.Duration {
 		most = longestAdmission
 	}
 	rest := d.RetryAfter
-	if d.By.Source.Algorithm == string(ratelimit.Concurrency) && !d.Banned {
+	if d.By.InFlight() && !d.Banned {
 		rest = min(placePace, max(0, most-waited))
 	}
 	if waited+rest > most {
@@ -191,7 +250,7 @@ func (l *limits) refuse(c *call, ruling *simlimit.Ruling) {
 	c.tell(ruling)
 	h := c.w.Header()
 	ruling.RetryAfter(h, c.engine.options.Clock())
-	c.limitFields = append(c.limitFields, "Retry-After")
+	c.limiting.fields = append(c.limiting.fields, "Retry-After")
 	if !d.By.Source.HideLimited {
 		h[dialect.LimitedBy] = []string{`simulated; policy="` + d.By.Bucket() + `"`}
 	}
@@ -223,7 +282,7 @@ func (c *call) giveLimited(r *response) {
 		c.refuse(failed)
 		return
 	}
-	if delay > 0 && !c.wait(delay) {
+	if delay > 0 && !c.looking && !c.wait(delay) {
 		return
 	}
 	ready.send(c)
@@ -231,12 +290,12 @@ func (c *call) giveLimited(r *response) {
 
 // tellLimits tells the client of the limits that admitted the request for the mock which answers, if it has some (rule X5).
 func (c *call) tellLimits(chosen *choice) {
-	if chosen == nil {
+	if chosen == nil || c.limiting == nil {
 		return
 	}
-	for i := range c.rulings {
-		if c.rulings[i].route == chosen.route {
-			c.tell(c.rulings[i].ruling)
+	for _, said := range c.limiting.rulings {
+		if said.route == chosen.route {
+			c.tell(said.ruling)
 		}
 	}
 }
@@ -244,20 +303,24 @@ func (c *call) tellLimits(chosen *choice) {
 // tell puts the limit fields in the header, from where every kind of answer takes them along. They take the place of what
 // the shield has left there: to this client the limit is the mock's.
 func (c *call) tell(ruling *simlimit.Ruling) {
-	c.told = ruling
+	heard := c.heard()
+	heard.told = ruling
 	fields := http.Header{}
 	ruling.Fields(fields)
 	h := c.w.Header()
 	for name, lines := range fields {
 		dropHeader(h, name)
 		h[name] = lines
-		c.limitFields = append(c.limitFields, name)
+		heard.fields = append(heard.fields, name)
 	}
 }
 
 // yieldFields makes room for the limit fields that the author states (rule RL120).
 func (c *call) yieldFields(h http.Header, a *answer) {
-	for _, name := range c.limitFields {
+	if c.limiting == nil {
+		return
+	}
+	for _, name := range c.limiting.fields {
 		if a.states(name) {
 			delete(h, name)
 		}
@@ -266,12 +329,17 @@ func (c *call) yieldFields(h http.Header, a *answer) {
 
 // keepFields keeps the limit fields through a change of the header: those of an upstream are about another client.
 func (c *call) keepFields(h http.Header, change func()) {
-	own := make([][]string, len(c.limitFields))
-	for i, name := range c.limitFields {
+	if c.limiting == nil {
+		change()
+		return
+	}
+	names := c.limiting.fields
+	own := make([][]string, len(names))
+	for i, name := range names {
 		own[i] = h[name]
 	}
 	change()
-	for i, name := range c.limitFields {
+	for i, name := range names {
 		dropHeader(h, name)
 		h[name] = own[i]
 	}
@@ -288,11 +356,8 @@ func (c *call) noteLimits(ruling *simlimit.Ruling) {
 			continue
 		}
 		noted := mockbase.LimitOutcome{
-			Policy: o.By.Bucket(), Kind: "simulated", Key: o.Label, Allowed: o.Allowed, Remaining: o.Remaining,
+			Policy: o.By.Bucket(), Kind: "simulated", Key: keyLabel(o), Allowed: o.Allowed, Remaining: o.Remaining,
 			RetryAfter: o.RetryAfter,
-		}
-		if noted.Key == "" {
-			noted.Key = "global"
 		}
 		if o.By.DryRun() && !o.Allowed {
 			noted.Allowed, noted.WouldLimit = true, true
@@ -303,16 +368,17 @@ func (c *call) noteLimits(ruling *simlimit.Ruling) {
 
 // limitView is what templates see of the limit that decided.
 func (c *call) limitView() *template.Limit {
-	if c.told == nil {
+	if c.limiting == nil || c.limiting.told == nil {
 		return nil
 	}
-	o := c.told.Told()
+	told := c.limiting.told
+	o := told.Told()
 	if o == nil {
 		return nil
 	}
 	view := &template.Limit{Limit: o.Limit, Remaining: o.Remaining, Policy: o.By.Bucket()}
 	view.Reset, _ = ratelimit.RetryAfterSeconds(o.Reset)
-	if d := c.told.Decided(); d != nil {
+	if d := told.Decided(); d != nil {
 		view.RetryAfter, _ = ratelimit.RetryAfterSeconds(d.RetryAfter)
 	}
 	return view
@@ -320,7 +386,10 @@ func (c *call) limitView() *template.Limit {
 
 // releaseLimits gives back the places that the request held until its answer was written.
 func (c *call) releaseLimits() {
-	for i := range c.rulings {
-		c.rulings[i].ruling.Release()
+	if c.limiting == nil {
+		return
+	}
+	for _, said := range c.limiting.rulings {
+		said.ruling.Release()
 	}
 }

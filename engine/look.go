@@ -136,12 +136,14 @@ func (c *call) foretell(wanted string) *mockbase.Explanation {
 	if won.by != mockbase.AnsweredByDocument {
 		x.DecidedBy = c.decidedBy(won.entry, near)
 	}
-	if !c.foresee(won.entry, x) {
-		x.Outcome = mockbase.AnsweredBySimulatedLimit
-		x.Response = &mockbase.ResponseOutlook{Kind: kindAnswer, Seed: c.seed(c.session)}
-		return x
+	wait, admitted := c.foresee(won.entry, x)
+	if admitted {
+		c.foretellResponse(x, won)
+	} else {
+		c.concludeOwn(x)
+		x.Response.Error, x.Response.Rendered = c.outcome.failure, x.Response.Status > 0
 	}
-	c.foretellResponse(x, won)
+	x.Response.Delay += wait
 	return x
 }
 

@@ -191,7 +191,7 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	}
 	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, faults)
-	r.readsBody = r.limit(c, s, faults).Has(template.UsesBody) || r.guards.readsBody || r.selection.readsBody() || r.uses(template.UsesBody)
+	r.readsBody = r.rendersBody(r.limit(c, s, faults)) || r.guards.readsBody || r.selection.readsBody()
 	r.readsParts = r.guards.readsParts || r.selection.readsParts()
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
 	if r.readsBody && m.LeaveBody {
@@ -207,6 +207,11 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 // passesBody tells whether a mock hands the whole request body on to an upstream.
 func passesBody(m *mockbase.Mock) bool {
 	return !m.LeaveBody && slices.ContainsFunc(m.Responses, func(a mockbase.Response) bool { return a.Proxy != nil })
+}
+
+// rendersBody tells whether a template of the mock, or of its limits, reads the body.
+func (r *route) rendersBody(limits template.Uses) bool {
+	return limits.Has(template.UsesBody) || r.uses(template.UsesBody)
 }
 
 // uses tells whether a template of the mock reads some of these things.

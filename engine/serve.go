@@ -6,7 +6,6 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/session"
-	"github.com/mockbase/mockbase/engine/simlimit"
 	"github.com/mockbase/mockbase/engine/tape"
 	"github.com/mockbase/mockbase/engine/template"
 )
@@ -76,11 +75,8 @@ type call struct {
 	// refusals are mocks that fit and did not answer, charged those whose limits have admitted the request.
 	refusals []refusal
 	charged  []*route
-	// rulings are what limits said so far, told is the one that the answer is about, and limitFields are the names of the
-	// headers that tell of it.
-	rulings     []ruled
-	told        *simlimit.Ruling
-	limitFields []string
+	// limiting is what limits said so far; nil if none was asked. Most calls meet none, and many wait for long.
+	limiting *limiting
 	// forced tells that a preference was honoured (rule AA26).
 	forced bool
 	// taped is what is to become a mock, nil for nothing.

@@ -35,9 +35,7 @@ func (a *answer) send(c *call) {
 // lay puts the headers of an answer in place, with those for the request's origin.
 func (c *call) lay(h http.Header, a *answer) {
 	beside := len(h) > 0
-	if len(c.limitFields) > 0 {
-		c.yieldFields(h, a)
-	}
+	c.yieldFields(h, a)
 	copyLines(h, a.lines)
 	if c.allowed != nil {
 		copyLines(h, a.cross)

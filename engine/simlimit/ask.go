@@ -26,6 +26,8 @@ type Outcome struct {
 
 	// asked is what was put to the limiter.
 	asked ratelimit.Request
+	// unseeded tells that the key has not had the use yet that its limit begins with; only where nothing is consumed.
+	unseeded bool
 }
 
 // refuses tells that the limit does not let the request pass.
@@ -52,11 +54,7 @@ type Ruling struct {
 // limits in dry run are asked after that and refuse nobody (rules X8 and X11).
 func (s *Space) Ask(now time.Time, asks []Ask) *Ruling {
 	g := s.current.Load()
-	r := &Ruling{Now: now, Admitted: true, Outcomes: make([]Outcome, len(asks)), space: s, told: -1, decided: -1}
-	for i := range asks {
-		r.Outcomes[i].Ask = asks[i]
-		r.prejudge(&r.Outcomes[i])
-	}
+	r := s.prejudged(now, asks)
 	if r.Admitted {
 		r.charge(g, enforced)
 	}
@@ -66,6 +64,16 @@ func (s *Space) Ask(now time.Time, asks []Ask) *Ruling {
 	r.weigh()
 	if r.Admitted {
 		r.hold(g)
+	}
+	return r
+}
+
+// prejudged is a ruling as far as no limiter is needed.
+func (s *Space) prejudged(now time.Time, asks []Ask) *Ruling {
+	r := &Ruling{Now: now, Admitted: true, Outcomes: make([]Outcome, len(asks)), space: s, told: -1, decided: -1}
+	for i := range asks {
+		r.Outcomes[i].Ask = asks[i]
+		r.prejudge(&r.Outcomes[i])
 	}
 	return r
 }
@@ -89,19 +97,29 @@ func enforced(o *Outcome) bool { return o.Skipped && !o.By.DryRun() }
 
 func tried(o *Outcome) bool { return o.Skipped && o.By.DryRun() }
 
-// charge puts the request to the limiter under the limits of a kind. Those in dry run do not depend on each other.
-func (r *Ruling) charge(g *generation, kind func(o *Outcome) bool) {
-	requests := make([]ratelimit.Request, 0, len(r.Outcomes))
+// open are the places of the limits of a kind.
+func (r *Ruling) open(kind func(o *Outcome) bool) []int {
 	places := make([]int, 0, len(r.Outcomes))
 	for i := range r.Outcomes {
-		if o := &r.Outcomes[i]; kind(o) {
-			r.space.seed(g, o, r.Now)
-			o.asked = o.request(r.Now)
-			requests, places = append(requests, o.asked), append(places, i)
+		if kind(&r.Outcomes[i]) {
+			places = append(places, i)
 		}
 	}
-	if len(requests) == 0 {
+	return places
+}
+
+// charge puts the request to the limiter under the limits of a kind. Those in dry run do not depend on each other.
+func (r *Ruling) charge(g *generation, kind func(o *Outcome) bool) {
+	places := r.open(kind)
+	if len(places) == 0 {
 		return
+	}
+	requests := make([]ratelimit.Request, 0, len(places))
+	for _, i := range places {
+		o := &r.Outcomes[i]
+		r.space.seed(g, o, r.Now)
+		o.asked = o.request(r.Now)
+		requests = append(requests, o.asked)
 	}
 	limiter := r.space.keeper.limiter
 	if len(requests) == 1 || requests[0].DryRun {
@@ -132,7 +150,7 @@ func (r *Ruling) take(place int, d ratelimit.Decision) {
 // request is the question to the limiter.
 func (o *Outcome) request(now time.Time) ratelimit.Request {
 	q := ratelimit.Request{Key: o.By.key(o.Key), Policy: &o.By.policy, Cost: o.Cost, Now: now, DryRun: o.By.DryRun()}
-	if o.By.inFlight() {
+	if o.By.InFlight() {
 		q.Now, q.Lease = time.Time{}, ratelimit.NewLease()
 	}
 	return q
@@ -173,11 +191,18 @@ func nearer(a, b *ratelimit.Decision) bool {
 // longer compares two waits; no wait is longer than one that never ends.
 func longer(a, b time.Duration) bool { return b != ratelimit.Never && (a == ratelimit.Never || a > b) }
 
+// ban makes the wait of a rejection that of a ban which begins with it.
+func (o *Outcome) ban(rest time.Duration) {
+	if longer(rest, o.RetryAfter) {
+		o.RetryAfter = rest
+	}
+}
+
 // hold keeps the places of limits of concurrency.
 func (r *Ruling) hold(g *generation) {
 	for i := range r.Outcomes {
 		o := &r.Outcomes[i]
-		if o.By.inFlight() && o.Allowed && !o.Skipped && o.Cost > 0 {
+		if o.By.InFlight() && o.Allowed && !o.Skipped && o.Cost > 0 {
 			r.held = append(r.held, r.space.keeper.limiter.Hold(g.ctx, o.asked, o.Decision))
 		}
 	}

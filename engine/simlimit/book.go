@@ -155,9 +155,7 @@ func (r *record) offend(o *Outcome, now time.Time) {
 	}
 	r.offences = nil
 	r.bannedUntil = now.Add(ban.For)
-	if longer(ban.For, o.RetryAfter) {
-		o.RetryAfter = ban.For
-	}
+	o.ban(ban.For)
 }
 
 func (r *record) remember(d *mockbase.LimitDecision) {

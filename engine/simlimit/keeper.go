@@ -42,7 +42,9 @@ type Shared interface {
 type Keeper struct {
 	options Options
 	limiter *ratelimit.Limiter
-	checks  checks
+	// door is what keeps looks from charging anything.
+	door   *ratelimit.Policy
+	checks checks
 
 	mu     sync.Mutex
 	spaces map[*Space]struct{}
@@ -64,7 +66,7 @@ func New(o Options) (*Keeper, error) {
 	if o.Where == "" {
 		o.Where = "memory"
 	}
-	k := &Keeper{options: o, spaces: make(map[*Space]struct{})}
+	k := &Keeper{options: o, spaces: make(map[*Space]struct{}), door: door()}
 	lo := ratelimit.Options{
 		Name: "simulated", Store: routed{inMemory}, Clock: o.Clock, Logger: o.Logger, ProbeInterval: o.ProbeInterval,
 	}

@@ -156,9 +156,9 @@ func (l *Limit) Capacity() int64 {
 	return l.policy.Capacity()
 }
 
-// inFlight tells that the limit counts what is under way. Its time is the wall clock's: an advance must not free a place
+// InFlight tells that the limit counts what is under way. Its time is the wall clock's: an advance must not free a place
 // that its request still holds (rule AA16).
-func (l *Limit) inFlight() bool { return l.policy.Algorithm == ratelimit.Concurrency }
+func (l *Limit) InFlight() bool { return l.policy.Algorithm == ratelimit.Concurrency }
 
 // closed is the decision of a limit that nothing passes: no limiter knows a limit of 0 (rules X3 and RL124).
 func (l *Limit) closed() ratelimit.Decision {

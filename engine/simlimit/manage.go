@@ -63,7 +63,7 @@ func (s *Space) look(l *Limit, k *keyed, now time.Time) mockbase.LimitKey {
 		return view
 	}
 	q := ratelimit.Request{Key: l.key(k.value), Policy: &l.policy, Now: now}
-	if l.inFlight() {
+	if l.InFlight() {
 		q.Now = time.Time{}
 	}
 	g := s.current.Load()
@@ -86,7 +86,7 @@ func (s *Space) SetUsed(l *Limit, id string, used int64, now time.Time) error {
 	switch {
 	case !ok:
 		return ErrNoKey
-	case l.inFlight():
+	case l.InFlight():
 		return fmt.Errorf("set use: it counts requests that are under way: %w", ratelimit.ErrConfig)
 	case used < 0 || used > l.Capacity():
 		return fmt.Errorf("set use: %d is not from 0 to %d: %w", used, l.Capacity(), ratelimit.ErrConfig)
