@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -89,6 +92,7 @@ func (x *exchangeCase) agrees(t *testing.T, foretold *mockbase.Explanation) {
 	if len(foretold.Candidates) > 0 && foretold.Mock.ID != "" && (!foretold.Candidates[0].Matched || foretold.Candidates[0].Mock != foretold.Mock) {
 		t.Errorf("the best candidate for %v is %+v", foretold.Mock, foretold.Candidates[0])
 	}
+	limitsAgree(t, foretold.Limits, happened.Limits)
 	answer := foretold.Response
 	if answer == nil || answer.Seed != happened.Seed {
 		return
@@ -99,9 +103,35 @@ func (x *exchangeCase) agrees(t *testing.T, foretold *mockbase.Explanation) {
 	if answer.Rendered && answer.Fault == "" && answer.Status != happened.Response.Status {
 		t.Errorf("foretold status %d, but it was %d", answer.Status, happened.Response.Status)
 	}
-	if answer.Rendered && answer.Fault == "" && foretold.Outcome == mockbase.AnsweredByMock {
-		if diff := cmp.Diff(string(answer.Body), string(happened.Response.Body)); diff != "" {
-			t.Logf("the body is another (-foretold +sent):\n%s", diff)
+	if answer.Rendered && answer.Fault == "" && (foretold.Outcome == mockbase.AnsweredByMock || foretold.Outcome == mockbase.AnsweredBySimulatedLimit) {
+		if diff := cmp.Diff(unmarked(answer.Body), unmarked(happened.Response.Body)); diff != "" {
+			t.Errorf("the body is another (-foretold +sent):\n%s", diff)
 		}
 	}
+}
+
+// limitsAgree holds what each limit was to decide against what it decided. Between the two, time passed.
+func limitsAgree(t *testing.T, foretold []mockbase.LimitOutlook, happened []mockbase.LimitOutcome) {
+	t.Helper()
+	const late = 5 * time.Second
+	for i := range happened {
+		was := &happened[i]
+		at := slices.IndexFunc(foretold, func(f mockbase.LimitOutlook) bool { return f.Policy == was.Policy && f.Kind == was.Kind })
+		if at < 0 {
+			if was.Kind == "simulated" {
+				t.Errorf("%s was not foretold", was.Policy)
+			}
+			continue
+		}
+		told := &foretold[at]
+		passed := told.RetryAfter - was.RetryAfter
+		if told.Key != was.Key || told.Allowed != was.Allowed || told.WouldLimit != was.WouldLimit || !was.Allowed && (passed < 0 || passed > late) {
+			t.Errorf("foretold %+v, but it was %+v", told, was)
+		}
+	}
+}
+
+// unmarked is a body without the ids of exchanges.
+func unmarked(body []byte) string {
+	return regexp.MustCompile("xch_[0-9A-Z]{26}").ReplaceAllString(string(body), "xch")
 }

@@ -105,6 +105,8 @@ func (o *Outcome) spend(now time.Time) {
 		o.Reset += first.Reset
 	case ratelimit.SlidingLog, ratelimit.SlidingWindow:
 		o.Reset = first.Reset
+	case ratelimit.FixedWindow:
+		// The window ends when it did.
 	}
 	o.Remaining -= o.Cost
 }
