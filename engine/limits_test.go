@@ -445,3 +445,42 @@ func TestX7_management_reads_and_changes_buckets(t *testing.T) {
 		}
 	}
 }
+
+// AA28 and AA30: a wait is foretold as it will be, with what is left after it, and an author's slow answer is not waited for.
+func TestAA30_waits_of_limits_are_foretold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, `
+mocks:
+  - request: GET /d
+    name: d
+    rateLimit: { limit: 1, window: 30s, onExceed: { action: delay } }
+    response: { template: true, delay: 1s, text: "{{ limit.remaining }} {{ limit.reset }}" }
+  - request: GET /s
+    name: s
+    rateLimit: { limit: 1, window: 30s, onExceed: { response: { delay: 1m, text: slow } } }
+    response: { text: s }
+`)
+		if got := s.exchange("/d"); got.body != "0 30" {
+			t.Errorf("answered %s", got.body)
+		}
+		s.wants(t, "/s", "s")
+		began := time.Now()
+		for path, want := range map[string]struct {
+			body  string
+			delay time.Duration
+			by    mockbase.AnsweredBy
+		}{"/d": {"0 30", 30 * time.Second, mockbase.AnsweredByMock}, "/s": {"slow", 0, mockbase.AnsweredBySimulatedLimit}} {
+			told, err := s.Explain(t.Context(), &mockbase.Question{ProjectID: "prj_shop", Request: mockbase.SampleRequest{Target: path}})
+			if err != nil || told.Outcome != want.by || string(told.Response.Body) != want.body || !told.Response.Rendered {
+				t.Fatalf("%s: told %+v: %v", path, told, err)
+			}
+			if path == "/d" && (told.Response.Delay != want.delay || len(told.Limits) != 1 || !told.Limits[0].Allowed) {
+				t.Errorf("waits %s, limits %+v", told.Response.Delay, told.Limits)
+			}
+		}
+		if passed := time.Since(began); passed > 0 {
+			t.Errorf("looking took %s", passed)
+		}
+	})
+}

@@ -88,7 +88,9 @@ func (s *server) openLimitStore(made *guarded) (ratelimit.Store, error) {
 		made.where = "counted in this process's memory"
 		return s.newMemory()
 	}
-	store, err := s.openRedis(place, s.settings.ShieldKeyPrefix)
+	store, err := s.openRedis(redisstore.Options{
+		Config: place, Prefix: s.settings.ShieldKeyPrefix, WithoutLocalDenials: !s.settings.RedisLocalDenials,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +111,12 @@ func (s *server) redisPlace() (place redisstore.Config, named bool) {
 	}, len(addrs) > 0
 }
 
-// openRedis makes a store in Redis whose keys begin with a prefix.
-func (s *server) openRedis(place redisstore.Config, prefix string) (*redisstore.Store, error) { //nolint:gocritic // it is made once
+// openRedis makes a store in Redis, with what the settings say of all of them.
+func (s *server) openRedis(o redisstore.Options) (*redisstore.Store, error) { //nolint:gocritic // it is made once
 	redisstore.RedirectClientLog(s.log.Logger)
-	store, err := redisstore.New(redisstore.Options{
-		Config: place, Prefix: prefix, ProbeInterval: s.settings.RedisProbeInterval.Span(),
-		BatchFlights: int(s.settings.RedisBatchFlights), WithoutLocalDenials: !s.settings.RedisLocalDenials,
-		Clock: s.clock, Logger: s.log.Logger,
-	})
+	o.ProbeInterval, o.BatchFlights = s.settings.RedisProbeInterval.Span(), int(s.settings.RedisBatchFlights)
+	o.Clock, o.Logger = s.clock, s.log.Logger
+	store, err := redisstore.New(o)
 	if err != nil {
 		return nil, &failure{
 			code: exitUsage, what: config.Spell(s.redisSetting(), s.origins[s.redisSetting()]), err: err,

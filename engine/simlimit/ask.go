@@ -80,7 +80,7 @@ func (s *Space) prejudged(now time.Time, asks []Ask) *Ruling {
 
 // prejudge decides what needs no limiter: a limit of 0 and a ban.
 func (r *Ruling) prejudge(o *Outcome) {
-	o.Decision = ratelimit.Decision{Allowed: true, Skipped: true, Policy: &o.By.policy}
+	o.Decision = o.By.unasked()
 	switch rest := r.space.banned(o.By, o.Key, r.Now); {
 	case rest > 0:
 		o.Decision, o.Banned = o.By.barred(rest), true

@@ -26,7 +26,7 @@ func (s *Space) Foresee(now time.Time, asks []Ask) (*Ruling, []ratelimit.Decisio
 		o := &r.Outcomes[i]
 		switch {
 		case !reached, !r.Admitted && o.By.DryRun():
-			o.Skipped = true
+			o.Decision = o.By.unasked()
 		case r.Admitted && o.Allowed:
 			o.spend(now)
 		}

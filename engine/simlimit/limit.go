@@ -160,6 +160,11 @@ func (l *Limit) Capacity() int64 {
 // that its request still holds (rule AA16).
 func (l *Limit) InFlight() bool { return l.policy.Algorithm == ratelimit.Concurrency }
 
+// unasked stands for the decision of a limit that was not asked.
+func (l *Limit) unasked() ratelimit.Decision {
+	return ratelimit.Decision{Allowed: true, Skipped: true, Policy: &l.policy}
+}
+
 // closed is the decision of a limit that nothing passes: no limiter knows a limit of 0 (rules X3 and RL124).
 func (l *Limit) closed() ratelimit.Decision {
 	return ratelimit.Decision{RetryAfter: ratelimit.Never, Policy: &l.policy}

@@ -10,11 +10,14 @@ import (
 	"github.com/mockbase/mockbase/engine/simlimit"
 )
 
-// policy is a fixed window of an hour, changed by what a test needs.
+// policy is a fixed window of an hour from the first request on, changed by what a test needs.
 func policy(change func(p *mockbase.LimitPolicy)) *mockbase.LimitPolicy {
 	p := &mockbase.LimitPolicy{Algorithm: "fixed_window", Limit: 5, Window: time.Hour}
 	if change != nil {
 		change(p)
+	}
+	if p.Algorithm == "fixed_window" && p.Align == "" {
+		p.Align = "first_request"
 	}
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,29 +54,30 @@ func asks(key string, cost int64, limits ...*simlimit.Limit) []simlimit.Ask {
 	return list
 }
 
-// ask puts a request to the limits as the engine does.
-func (b *bench) ask(key string, cost int64, limits ...*simlimit.Limit) *simlimit.Ruling {
-	r := b.Ask(b.now, asks(key, cost, limits...))
+// ask puts a request for one unit to the limits as the engine does.
+func (b *bench) ask(key string, limits ...*simlimit.Limit) *simlimit.Ruling {
+	r := b.Ask(b.now, asks(key, 1, limits...))
 	r.Settle()
 	return r
 }
 
 // admits tells for several requests which of them pass.
 func (b *bench) admits(n int, key string, limits ...*simlimit.Limit) string {
-	text := ""
+	var text strings.Builder
 	for range n {
-		if b.ask(key, 1, limits...).Admitted {
-			text += "+"
+		if b.ask(key, limits...).Admitted {
+			text.WriteByte('+')
 		} else {
-			text += "-"
+			text.WriteByte('-')
 		}
 	}
-	return text
+	return text.String()
 }
 
-func (b *bench) left(tb testing.TB, l *simlimit.Limit, key string) int64 {
+// left is what the key k has left.
+func (b *bench) left(tb testing.TB, l *simlimit.Limit) int64 {
 	tb.Helper()
-	view, err := b.Key(l, simlimit.KeyID(key), b.now)
+	view, err := b.Key(l, simlimit.KeyID("k"), b.now)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -91,10 +93,10 @@ func TestX8_several_limits_are_charged_together_or_not_at_all(t *testing.T) {
 	if got := b.admits(4, "k", wide, narrow, dry); got != "++--" {
 		t.Errorf("admitted %s", got)
 	}
-	if got := []int64{b.left(t, wide, "k"), b.left(t, narrow, "k"), b.left(t, dry, "k")}; !cmp.Equal(got, []int64{3, 0, 0}) {
+	if got := []int64{b.left(t, wide), b.left(t, narrow), b.left(t, dry)}; !cmp.Equal(got, []int64{3, 0, 0}) {
 		t.Errorf("left are %v", got)
 	}
-	r := b.ask("k", 1, wide, narrow, dry)
+	r := b.ask("k", wide, narrow, dry)
 	if d := r.Decided(); d == nil || d.By != narrow || r.Told().By != narrow || !r.Outcomes[2].Skipped {
 		t.Errorf("decided by %+v", d)
 	}
@@ -108,7 +110,7 @@ func TestX3_a_limit_of_0_asks_no_limiter(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	closed := compile(t, policy(func(p *mockbase.LimitPolicy) { p.Limit = 0 }))
-	r := b.ask("k", 1, closed)
+	r := b.ask("k", closed)
 	if d := r.Decided(); r.Admitted || d.RetryAfter != ratelimit.Never || b.keeper.Figures().Keys != 0 {
 		t.Errorf("admitted %t, decided %+v", r.Admitted, d)
 	}
@@ -132,13 +134,13 @@ func TestX11_a_ban_begins_with_enough_rejections_and_is_not_renewed(t *testing.T
 	if got := b.admits(2, "k", l); got != "+-" {
 		t.Fatalf("admitted %s", got)
 	}
-	r := b.ask("k", 1, l)
+	r := b.ask("k", l)
 	if d := r.Decided(); d == nil || d.Banned || d.RetryAfter != time.Minute {
 		t.Fatalf("the ban begins with %+v", d)
 	}
 	for range 3 {
 		b.now = b.now.Add(15 * time.Second)
-		if d := b.ask("k", 1, l).Decided(); d == nil || !d.Banned || d.RetryAfter != noon().Add(90*time.Second).Sub(b.now) {
+		if d := b.ask("k", l).Decided(); d == nil || !d.Banned || d.RetryAfter != noon().Add(90*time.Second).Sub(b.now) {
 			t.Errorf("banned: %+v", d)
 		}
 	}
@@ -216,11 +218,11 @@ func TestM212_use_is_set_as_if_nothing_had_happened_before(t *testing.T) {
 		if err := b.SetUsed(l, id, used, b.now); err != nil {
 			t.Fatal(err)
 		}
-		if left := b.left(t, l, "k"); left != 5-used {
+		if left := b.left(t, l); left != 5-used {
 			t.Errorf("used %d, left %d", used, left)
 		}
 	}
-	b.ask("k", 1, flight).Release()
+	b.ask("k", flight).Release()
 	for name, err := range map[string]error{
 		"too many":          b.SetUsed(l, id, 6, b.now),
 		"below 0":           b.SetUsed(l, id, -1, b.now),
@@ -246,7 +248,7 @@ func TestM213_a_reset_concerns_its_own_bucket_and_key(t *testing.T) {
 	// Its name begins with that of the other.
 	second := compileAt(t, policy(func(p *mockbase.LimitPolicy) { p.Limit = 1 }), simlimit.OwnPlace("mck_1", "a", 1))
 	for _, key := range []string{"k", "kk"} {
-		b.ask(key, 1, l, second)
+		b.ask(key, l, second)
 	}
 	if err := b.ResetKey(l, simlimit.KeyID("k")); err != nil {
 		t.Fatal(err)
@@ -272,7 +274,7 @@ func TestM210_keys_that_are_accounted_for_are_bounded(t *testing.T) {
 	}))
 	b.admits(2, "banned", l)
 	for i := range 1_200 {
-		b.ask("k"+strconv.Itoa(i), 1, l)
+		b.ask("k"+strconv.Itoa(i), l)
 	}
 	keys := b.Keys(l, b.now)
 	if len(keys) != 1_000 || keys[0].Label != "k1199" {
@@ -295,7 +297,7 @@ func TestM211_decisions_are_bounded(t *testing.T) {
 	b := newBench(t)
 	l := compile(t, policy(func(p *mockbase.LimitPolicy) { p.Limit = 60 }))
 	for range 63 {
-		b.ask("k", 1, l)
+		b.ask("k", l)
 		b.now = b.now.Add(time.Second)
 	}
 	key, err := b.Key(l, simlimit.KeyID("k"), b.now)
@@ -318,13 +320,16 @@ func TestM209_use_over_time(t *testing.T) {
 	b.admits(4, "k", l)
 	b.admits(3, "k", dry)
 	b.now = b.now.Add(2 * time.Minute)
-	b.ask("k", 1, l)
+	b.ask("k", l)
 	for _, test := range []struct {
 		span, step time.Duration
 		points     int
 	}{
-		{time.Second, 5 * time.Second, 60}, {5 * time.Minute, 5 * time.Second, 60}, {6 * time.Minute, time.Minute, 60},
-		{24 * time.Hour, 30 * time.Minute, 48}, {7 * 24 * time.Hour, 3 * time.Hour, 56},
+		{time.Second, 5 * time.Second, 60},
+		{5 * time.Minute, 5 * time.Second, 60},
+		{6 * time.Minute, time.Minute, 60},
+		{24 * time.Hour, 30 * time.Minute, 48},
+		{7 * 24 * time.Hour, 3 * time.Hour, 56},
 	} {
 		line := b.Timeline(l, test.span)
 		var sum mockbase.LimitPoint
@@ -359,7 +364,7 @@ func TestRL128_buckets_with_figures_of_their_own_are_bounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for i := range 300 {
-		b.ask("k", 1, compileAt(t, policy(nil), simlimit.OwnPlace(fmt.Sprintf("mck_%d", i), "m"+strconv.Itoa(i), 0)))
+		b.ask("k", compileAt(t, policy(nil), simlimit.OwnPlace(fmt.Sprintf("mck_%d", i), "m"+strconv.Itoa(i), 0)))
 	}
 	checks := b.keeper.Figures().Checks
 	if len(checks) != 201 || checks[simlimit.OtherBuckets].Allowed != 100 {
