@@ -400,6 +400,12 @@ func (e *Engine) checkDocumentLimits(u *refusals, c *mockbase.Config, i int) {
 		b := &limitsBuilder{config: c, settings: s, owner: "document", name: own.Name, faults: &u.faults}
 		b.build(own.RateLimit, at)
 	}
+	if own.RateLimit != nil {
+		// Limits are asked before the document sees the request.
+		u.refuseIf(slices.ContainsFunc(own.RateLimit.Limits, func(l mockbase.Limit) bool {
+			return l.Policy != nil && l.Policy.AfterAuth
+		}), at+"/after")
+	}
 }
 
 // documentFault places the fault of a document within the definition.
