@@ -225,8 +225,9 @@ type TrafficFilter struct {
 	Policy      string
 	ClientIP    string
 	MinDuration time.Duration
-	// Text selects exchanges whose target or bodies hold it.
-	Text string
+	// Text selects exchanges whose target or bodies hold it. With Masked, the target is searched without its secrets.
+	Text   string
+	Masked bool
 }
 
 // TrafficPage is a part of the journal, newest first.
@@ -237,6 +238,9 @@ type TrafficPage struct {
 	// Dropped counts exchanges that were lost on their way into the journal, Evicted those that left it because it is
 	// bounded.
 	Dropped, Evicted int64
+	// LostUntil is when the latest exchange arrived that is not there because of the bounds; the zero time is none. What
+	// arrived later is there in full.
+	LostUntil time.Time
 	// More tells that older exchanges follow; the next page is asked for with Before set to the last item's id.
 	More bool
 }

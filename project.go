@@ -27,6 +27,12 @@ type Project struct {
 	PersistTraffic bool
 	// RequireIfMatch refuses changes without an If-Match header with 428 (rule M-10).
 	RequireIfMatch bool
+	// RawTraffic keeps the secrets of recorded exchanges, for editors and owners to see (redaction: raw, rule M-81).
+	RawTraffic bool
+	// RedactHeaders are headers whose values are secrets beside the usual ones (rule M-81).
+	RedactHeaders []string
+	// Retention bounds what is kept of recorded exchanges, within the bounds of the server (rule M-61).
+	Retention Retention
 	// Origin is the folder that the project was loaded from in file mode; empty otherwise. Such a project is read-only.
 	Origin string
 	// Owners names the source that wrote an item of the configuration, by "section/name" (rule M-76). An item that is not
@@ -41,6 +47,30 @@ type Project struct {
 	Revision  int64
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// Redaction masks what the project holds to be secret.
+func (p *Project) Redaction() *Redaction { return NewRedaction(p.RedactHeaders) }
+
+// Retention bounds recorded exchanges by their number, their size in bytes and their age; 0 is the bound of the server.
+type Retention struct {
+	MaxCount int
+	MaxBytes int64
+	MaxAge   time.Duration
+}
+
+// Within is the retention where every bound is at most that of another one, which states them all.
+func (r Retention) Within(all Retention) Retention {
+	if r.MaxCount <= 0 || r.MaxCount > all.MaxCount {
+		r.MaxCount = all.MaxCount
+	}
+	if r.MaxBytes <= 0 || r.MaxBytes > all.MaxBytes {
+		r.MaxBytes = all.MaxBytes
+	}
+	if r.MaxAge <= 0 || r.MaxAge > all.MaxAge {
+		r.MaxAge = all.MaxAge
+	}
+	return r
 }
 
 // Snapshot is a project and its mocks at one revision. It is immutable once made: a change makes a new one that shares

@@ -140,7 +140,8 @@ func markDoubtful(x *mockbase.Explanation, of *mockbase.Exchange) {
 		for j := range x.Candidates[i].Checks {
 			k := &x.Candidates[i].Checks[j]
 			cut := k.Part == partBody && of.Request.Truncated
-			masked := of.Redacted && (k.Part == partAuth || k.Part == partCookies || k.Part == partHeaders && isMasked(of, k.Name))
+			masked := of.Redacted && (k.Part == partAuth || k.Part == partCookies || k.Part == partHeaders && isMasked(of, k.Name) ||
+				k.Part == partQuery && isSecretName(k.Name))
 			if !k.OK && k.Hint == "" && (cut || masked) {
 				k.Hint = doubt
 			}

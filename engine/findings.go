@@ -10,6 +10,8 @@ import (
 type finding struct {
 	part, name string
 	holds      bool
+	// hidden tells that the project hides the values.
+	hidden bool
 	// describe tells the operator that fails, what it expects and what was sent.
 	describe func() (operator, expected, actual string)
 }
@@ -207,5 +209,5 @@ func (f *finding) shown() (operator, expected, actual string) {
 // secret tells whether the values must not be shown: those of all cookies and credentials, and what is named like a
 // secret (rule M2).
 func (f *finding) secret() bool {
-	return f.part == partCookies || f.part == partAuth || isSecretName(f.name)
+	return f.hidden || f.part == partCookies || f.part == partAuth || isSecretName(f.name)
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -213,7 +211,7 @@ func (b *limitsBuilder) key(texts []string, at string) key {
 				where = pointerTo(where, strconv.Itoa(i))
 			}
 			part = templatePart(b.script(name, where, "key"), name)
-		case kind == "cookie", kind == "header" && isSecretHeader(textproto.CanonicalMIMEHeaderKey(name)):
+		case kind == "cookie", kind == "header" && isSecretHeader(textproto.CanonicalMIMEHeaderKey(name)), kind == "query" && isSecretName(name):
 			part = digested(part)
 		}
 		if part != nil {
@@ -256,8 +254,7 @@ func digested(part keyPart) keyPart {
 		if !ok {
 			return "", false
 		}
-		sum := sha256.Sum256([]byte(text))
-		return "sha256:" + hex.EncodeToString(sum[:8]), true
+		return digest(text), true
 	}
 }
 

@@ -3,10 +3,8 @@ package engine
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/mockbase/mockbase"
-	"github.com/mockbase/mockbase/engine/body"
 )
 
 // The reasons why no mock answered.
@@ -127,22 +125,10 @@ func (c *call) diagnose() *diagnosis {
 	d := &diagnosis{Request: diagnosedRequest{
 		Method: printable(c.method.name),
 		Path:   printable(c.path.text()),
-		Query:  maskQuery(c.rawQuery),
+		Query:  printable(mockbase.MaskQuery(c.rawQuery)),
 	}}
 	near := c.nearest()
 	d.NearMisses = c.describe(near[:min(len(near), maxNearMisses)])
 	d.Hints = c.hints(near)
 	return d
-}
-
-// maskQuery shows a query without the values of parameters that are named like secrets.
-func maskQuery(raw string) string {
-	parts := strings.Split(raw, "&")
-	for i, part := range parts {
-		name, _, valued := strings.Cut(part, "=")
-		if valued && isSecretName(body.UnescapeForm(name)) {
-			parts[i] = name + "=" + mask
-		}
-	}
-	return printable(strings.Join(parts, "&"))
 }

@@ -64,6 +64,7 @@ func (c *call) nearest() []likeness {
 	for _, e := range c.alike(met, maxCompared-len(near)) {
 		near = append(near, c.liken(e))
 	}
+	c.hideFindings(near)
 	order := comparison(c.method.name)
 	slices.SortFunc(near, func(a, b likeness) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), order(a.entry, b.entry))

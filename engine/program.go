@@ -19,6 +19,8 @@ type program struct {
 	project  *mockbase.Project
 	snapshot *mockbase.Snapshot
 	settings *settings
+	// redaction masks the secrets of what is recorded.
+	redaction *mockbase.Redaction
 	// entries are all mocks in creation order, routes that are disabled among them, and after them the collections.
 	entries []entry
 	index   index
@@ -80,7 +82,9 @@ type route struct {
 
 // compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
 func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error) {
-	p := &program{project: s.Project, snapshot: s, variables: variablesOf(&s.Project.Config)}
+	p := &program{
+		project: s.Project, snapshot: s, variables: variablesOf(&s.Project.Config), redaction: s.Project.Redaction(),
+	}
 	var known map[*mockbase.Mock]*route
 	if former != nil && sameConfig(&former.project.Config, &s.Project.Config) {
 		p.settings, known = former.settings, former.routes()

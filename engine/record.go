@@ -91,6 +91,7 @@ func (c *call) record() {
 	c.checkAnswer()
 	c.recordRequest(&x.Request)
 	c.recordResponse(&x.Response)
+	c.redact(x)
 	c.engine.options.Journal.Record(x)
 }
 
@@ -103,9 +104,6 @@ func (c *call) recordRequest(to *mockbase.RecordedRequest) {
 		to.Path = c.path.text()
 	}
 	to.Header = c.header
-	if masked := maskSecrets(c.header); masked != nil {
-		to.Header, c.exchange.Redacted = masked, true
-	}
 	to.Body, to.BodySize = firstBytes(c.outcome.received, c.engine.options.RecordCap), c.outcome.receivedSize
 	to.Truncated = to.BodySize > int64(len(to.Body))
 }
@@ -118,11 +116,6 @@ func (c *call) recordResponse(to *mockbase.RecordedResponse) {
 		to.Name = c.outcome.response.name
 	}
 	to.Status, to.Header = c.outcome.status, c.outcome.header
-	if !c.outcome.plain {
-		if masked := maskAnswer(to.Header); masked != nil {
-			to.Header, c.exchange.Redacted = masked, true
-		}
-	}
 	to.BodySize = max(c.outcome.bodySize, int64(len(c.outcome.body)))
 	to.Body = c.outcome.body[:min(len(c.outcome.body), c.engine.options.RecordCap)]
 	to.Truncated = to.BodySize > int64(len(to.Body))

@@ -1,96 +1,90 @@
 package engine
 
 import (
-	"maps"
-	"net/http"
-	"net/textproto"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
+
+	"github.com/mockbase/mockbase"
 )
 
 // mask stands in the place of a secret.
-const mask = "***"
+const mask = mockbase.Mask
 
-// secretHeaders returns the canonical names of the headers whose values are never recorded (rule M-81). The token of a
-// project is one of them.
-func secretHeaders() [8]string {
-	return [...]string{
-		headerAuthorization, "Proxy-Authorization", headerCookie, headerSetCookie, "X-Api-Key", "Api-Key", "X-Auth-Token", "Mockbase-Token",
+func isSecretHeader(canonical string) bool { return mockbase.IsSecretHeader(canonical) }
+
+// maskValue hides a value; of credentials the scheme stays.
+func maskValue(canonical, value string) string { return mockbase.MaskHeader(canonical, value) }
+
+// isSecretName tells whether a header, parameter or cookie is named like something secret, for answers that show values
+// (rule M2).
+func isSecretName(name string) bool { return mockbase.IsSecretName(name) }
+
+// redact masks the secrets of an exchange before it is kept, unless its project keeps them (rule M-81).
+func (c *call) redact(x *mockbase.Exchange) {
+	if c.program.project.RawTraffic {
+		return
+	}
+	hiding := c.program.redaction
+	if masked := hiding.RequestHeader(x.Request.Header); masked != nil {
+		c.digestKeys(x)
+		x.Request.Header, x.Redacted = masked, true
+	}
+	if !c.outcome.plain || hiding.Extended() {
+		if masked := hiding.Header(x.Response.Header); masked != nil {
+			x.Response.Header, x.Redacted = masked, true
+		}
+	}
+	if x.Request.RawQuery == "" {
+		return
+	}
+	if target := mockbase.MaskTarget(x.Request.Target); target != x.Request.Target {
+		x.Request.Target, x.Redacted = target, true
+		_, x.Request.RawQuery, _ = strings.Cut(target, "?")
 	}
 }
 
-func isSecretHeader(canonical string) bool {
-	for _, name := range secretHeaders() {
-		if name == canonical {
+// digestKeys replaces keys of limits that hold the value of a header which the project hides.
+func (c *call) digestKeys(x *mockbase.Exchange) {
+	if len(x.Limits) == 0 || !c.program.redaction.Extended() {
+		return
+	}
+	for name, lines := range x.Request.Header {
+		if !c.program.redaction.Extends(name) {
+			continue
+		}
+		for i := range x.Limits {
+			if holdsAny(x.Limits[i].Key, lines) {
+				x.Limits[i].Key = digest(x.Limits[i].Key)
+			}
+		}
+	}
+}
+
+func holdsAny(text string, values []string) bool {
+	for _, value := range values {
+		if value != "" && strings.Contains(text, value) {
 			return true
 		}
 	}
 	return false
 }
 
-// maskSecrets returns a copy of the header with its secrets masked, nil if it has none. The names are canonical.
-func maskSecrets(h http.Header) http.Header {
-	var masked http.Header
-	for _, name := range secretHeaders() {
-		lines, ok := h[name]
-		if !ok {
-			continue
-		}
-		if masked == nil {
-			masked = maps.Clone(h)
-		}
-		masked[name] = maskLines(name, lines)
-	}
-	return masked
+// digest stands for a secret where secrets must be told apart.
+func digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return "sha256:" + hex.EncodeToString(sum[:8])
 }
 
-// maskAnswer does the same for the header of an answer, whose names are spelled as their author likes.
-func maskAnswer(h http.Header) http.Header {
-	masked := maskSecrets(h)
-	for name, lines := range h {
-		canonical := textproto.CanonicalMIMEHeaderKey(name)
-		if canonical == name || !isSecretHeader(canonical) {
-			continue
-		}
-		if masked == nil {
-			masked = maps.Clone(h)
-		}
-		masked[name] = maskLines(canonical, lines)
+// hideFindings marks what was compared with headers that the project hides, so that no answer shows their values.
+func (c *call) hideFindings(near []likeness) {
+	if !c.program.redaction.Extended() {
+		return
 	}
-	return masked
-}
-
-func maskLines(canonical string, lines []string) []string {
-	hidden := make([]string, len(lines))
-	for i, line := range lines {
-		hidden[i] = maskValue(canonical, line)
-	}
-	return hidden
-}
-
-// maskValue hides a value; of credentials the scheme stays.
-func maskValue(canonical, value string) string {
-	if canonical == headerAuthorization || canonical == "Proxy-Authorization" {
-		if scheme, rest, ok := strings.Cut(value, " "); ok && rest != "" {
-			return scheme + " " + mask
+	for i := range near {
+		for j := range near[i].findings {
+			f := &near[i].findings[j]
+			f.hidden = f.part == partHeaders && c.program.redaction.Extends(f.name)
 		}
 	}
-	return mask
-}
-
-// isSecretName tells whether a header, parameter or cookie is named like something secret, for answers that show values
-// (rule M2).
-func isSecretName(name string) bool {
-	if isSecretHeader(textproto.CanonicalMIMEHeaderKey(name)) {
-		return true
-	}
-	plain := strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
-	for _, word := range []string{
-		"token", "secret", "passw", "apikey", "accesskey", "privatekey", "authorization", "credential", "signature",
-		"sessionid", "cookie", "jwt",
-	} {
-		if strings.Contains(plain, word) {
-			return true
-		}
-	}
-	return plain == "auth" || plain == "xauth" || plain == "sig" || plain == "key"
 }

@@ -113,6 +113,7 @@ func (s *Server) streamEvents(c *call) error {
 func (s *Server) readEvents(c *call) (e *events, after string, err error) {
 	p := c.params()
 	e = &events{server: s, call: c, filter: trafficFilter(p), batch: defaultBatch, project: c.project}
+	e.filter.Masked = true
 	types := eventTypes()
 	if text := p.text("types"); text != "" {
 		types = strings.Split(text, ",")
@@ -228,7 +229,7 @@ func (e *events) tell() bool {
 	}
 	items := make([]exchangeSummary, len(news.Items))
 	for i, x := range news.Items {
-		items[i] = summarize(x)
+		items[i] = summarize(e.call.masked(x))
 		e.last = x.ID
 	}
 	return e.write("exchange", struct {

@@ -244,7 +244,7 @@ func answerOf(r *mockbase.ResponseOutlook) *answerView {
 	return v
 }
 
-// exchange finds the exchange that the path names.
+// exchange finds the exchange that the path names, as the caller may see it.
 func (s *Server) exchange(c *call) (*mockbase.Exchange, error) {
 	id, err := pathParam(c, "id")
 	if err != nil {
@@ -254,5 +254,5 @@ func (s *Server) exchange(c *call) (*mockbase.Exchange, error) {
 	if !ok {
 		return nil, mockbase.Errorf(mockbase.CodeNotFound, "the project has no recorded exchange %s; old ones make room for new ones", shown(id))
 	}
-	return x, nil
+	return c.seen(x), nil
 }

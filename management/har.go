@@ -102,7 +102,7 @@ func (s *Server) answerHAR(c *call, f mockbase.TrafficFilter) error {
 	all := s.everything(c, f)
 	file := harFile{Log: harLog{Version: "1.2", Creator: harCreator{Name: "MockBase", Version: s.Build.Version}, Entries: []harEntry{}}}
 	for _, x := range slices.Backward(all) {
-		file.Log.Entries = append(file.Log.Entries, harOf(x))
+		file.Log.Entries = append(file.Log.Entries, harOf(c.masked(x)))
 	}
 	c.header().Set("Content-Disposition", `attachment; filename="`+c.project.Project.Slug+`.har"`)
 	return c.json(http.StatusOK, file)
@@ -112,7 +112,7 @@ func (s *Server) answerHAR(c *call, f mockbase.TrafficFilter) error {
 func (s *Server) answerLines(c *call, f mockbase.TrafficFilter) error {
 	var lines strings.Builder
 	for _, x := range s.everything(c, f) {
-		lines.Write(encode(exchangeDetail(x)))
+		lines.Write(encode(exchangeDetail(c.masked(x))))
 	}
 	c.bytes(http.StatusOK, typeLines, []byte(lines.String()))
 	return nil
@@ -183,5 +183,6 @@ func (s *Server) export(c *call) error {
 	if err := p.err(); err != nil {
 		return err
 	}
+	filter.Masked = true
 	return s.answerHAR(c, filter)
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mockbase/mockbase"
 )
@@ -17,16 +19,47 @@ func serverSettings() []string {
 	return []string{"persistTraffic", "requireIfMatch", "redaction", "retention", "redactHeaders", "upstreamAllow"}
 }
 
-// redactionStandard is the one redaction that there is: secrets are masked before they are kept (rule M-81).
-const redactionStandard = "standard"
+// The redactions: secrets are masked before they are kept, or kept for editors and owners to see (rule M-81).
+const (
+	redactionStandard = "standard"
+	redactionRaw      = "raw"
+)
+
+// The bounds of how traffic is recorded.
+const (
+	maxRedactHeaders = 100
+	longestHeader    = 256
+	longestRetention = 400 * 24 * time.Hour
+)
+
+// retentionView is the setting retention; what is not stated is the server's.
+type retentionView struct {
+	MaxCount int    `json:"maxCount,omitempty"`
+	MaxBytes int64  `json:"maxBytes,omitempty"`
+	MaxAge   string `json:"maxAge,omitempty"`
+}
+
+func viewRetention(r mockbase.Retention) retentionView {
+	v := retentionView{MaxCount: r.MaxCount, MaxBytes: r.MaxBytes}
+	if r.MaxAge > 0 {
+		v.MaxAge = durationText(r.MaxAge)
+	}
+	return v
+}
 
 // settingsView is the settings member of a project: what the definition says, and the server's own.
 func settingsView(p *mockbase.Project) json.RawMessage {
+	redaction := redactionStandard
+	if p.RawTraffic {
+		redaction = redactionRaw
+	}
 	own := encode(struct {
-		PersistTraffic bool   `json:"persistTraffic"`
-		RequireIfMatch bool   `json:"requireIfMatch"`
-		Redaction      string `json:"redaction"`
-	}{p.PersistTraffic, p.RequireIfMatch, redactionStandard})
+		PersistTraffic bool          `json:"persistTraffic"`
+		RequireIfMatch bool          `json:"requireIfMatch"`
+		Redaction      string        `json:"redaction"`
+		RedactHeaders  []string      `json:"redactHeaders,omitempty"`
+		Retention      retentionView `json:"retention,omitzero"`
+	}{p.PersistTraffic, p.RequireIfMatch, redaction, p.RedactHeaders, viewRetention(p.Retention)})
 	return appendMembers(p.Config.Source["settings"], own)
 }
 
@@ -85,15 +118,68 @@ func (r *projectReader) readServerSettings(f *mockbase.Fields) {
 	f.Bool("persistTraffic", &r.project.PersistTraffic)
 	f.Bool("requireIfMatch", &r.project.RequireIfMatch)
 	redaction := redactionStandard
-	if f.Text("redaction", &redaction) && redaction != redactionStandard {
-		f.Fault("redaction", mockbase.FieldNotServed, "only the redaction standard is served yet")
+	if f.Text("redaction", &redaction) && redaction != redactionStandard && redaction != redactionRaw {
+		f.Fault("redaction", mockbase.FieldEnum, "must be %s or %s, not %s", redactionStandard, redactionRaw, shown(redaction))
 	}
-	for _, name := range []string{"retention", "redactHeaders", "upstreamAllow"} {
-		if f.Node(name) != nil {
-			f.Fault(name, mockbase.FieldNotServed, "the setting %s is not served yet", name)
-		}
+	r.project.RawTraffic = redaction == redactionRaw
+	r.readRedactHeaders(f)
+	r.readRetention(f)
+	if f.Node("upstreamAllow") != nil {
+		f.Fault("upstreamAllow", mockbase.FieldNotServed, "the setting upstreamAllow is not served yet")
 	}
 	f.Done()
+}
+
+// readRedactHeaders reads the headers that are secrets beside the usual ones.
+func (r *projectReader) readRedactHeaders(f *mockbase.Fields) {
+	var names []string
+	r.project.RedactHeaders = nil
+	if !f.Texts("redactHeaders", &names) {
+		return
+	}
+	if len(names) > maxRedactHeaders {
+		f.Fault("redactHeaders", mockbase.FieldLimit, "must have at most %d names", maxRedactHeaders)
+		return
+	}
+	taken := map[string]bool{}
+	for _, name := range names {
+		folded := strings.ToLower(name)
+		switch {
+		case !headerName(name):
+			f.Fault("redactHeaders", mockbase.FieldPattern, "%s is no name of a header", shown(name))
+		case taken[folded]:
+			f.Fault("redactHeaders", mockbase.FieldUnique, "%s is named twice", shown(name))
+		}
+		taken[folded] = true
+	}
+	if len(names) > 0 {
+		r.project.RedactHeaders = names
+	}
+}
+
+// headerName tells whether a text is a token (RFC 9110, section 5.6.2).
+func headerName(name string) bool {
+	const marks = "!#$%&'*+-.^_`|~"
+	return name != "" && len(name) <= longestHeader && !strings.ContainsFunc(name, func(c rune) bool {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		return !letter && !strings.ContainsRune(marks, c)
+	})
+}
+
+// readRetention reads the bounds of what is recorded.
+func (r *projectReader) readRetention(f *mockbase.Fields) {
+	r.project.Retention = mockbase.Retention{}
+	own := f.Object("retention")
+	if own == nil {
+		return
+	}
+	to := &r.project.Retention
+	own.Int("maxCount", &to.MaxCount, 1, math.MaxInt)
+	own.Int64("maxBytes", &to.MaxBytes, 1, math.MaxInt64)
+	if own.Duration("maxAge", &to.MaxAge) && (to.MaxAge < time.Second || to.MaxAge > longestRetention) {
+		own.Fault("maxAge", mockbase.FieldRange, "must be from 1s to 400d")
+	}
+	own.Done()
 }
 
 // reportSettings adds the faults of the definition's settings to those of the project. Their places are those of a text

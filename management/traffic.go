@@ -93,16 +93,18 @@ func (s *Server) listTraffic(c *call) error {
 		return err
 	}
 	if c.offer == typeLines {
+		filter.Masked = true
 		return s.answerLines(c, filter)
 	}
 	before, err := readTrafficCursor(p.text("cursor"))
 	if err != nil {
 		return err
 	}
+	filter.Masked = !c.seesSecrets()
 	found := s.Traffic.Traffic(c.project.Project.ID, filter, before, limit)
 	items := make([]exchangeSummary, len(found.Items))
 	for i, x := range found.Items {
-		items[i] = summarize(x)
+		items[i] = summarize(c.seen(x))
 	}
 	answer := trafficPage{page: page{Items: items}, Dropped: found.Dropped, Evicted: found.Evicted}
 	if count {

@@ -175,6 +175,8 @@ type Exchanges interface {
 
 // Retention bounds the recorded exchanges of each project. A zero member is no bound.
 type Retention struct {
+	// ProjectID is the one project that is meant; empty is every project.
+	ProjectID string
 	// Count is the number of exchanges to keep.
 	Count int
 	// Bytes is the size of the exchanges to keep, as they are stored.

@@ -42,6 +42,15 @@ type recordedPlane struct {
 	journal *journal.Journal
 }
 
+// Publish serves a project from now on, and keeps of its exchanges what its retention says.
+func (p recordedPlane) Publish(s *mockbase.Snapshot) error {
+	if err := p.Engine.Publish(s); err != nil {
+		return err
+	}
+	p.journal.Bound(s.Project.ID, s.Project.Retention)
+	return nil
+}
+
 // Withdraw stops serving a project and forgets what was recorded of it.
 func (p recordedPlane) Withdraw(projectID string) {
 	p.Engine.Withdraw(projectID)

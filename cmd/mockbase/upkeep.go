@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/store"
 )
@@ -46,8 +47,11 @@ func (s *server) clearUp(ctx context.Context) {
 	keep := store.Retention{
 		Count: int(s.settings.JournalCount), Bytes: int64(s.settings.JournalBytes), Since: now.Add(-s.settings.JournalAge.Span()),
 	}
-	if _, err := s.store.TrimExchanges(ctx, keep); err != nil && ctx.Err() == nil {
-		s.log.Warn("old exchanges were not deleted", slog.Any("error", err))
+	s.trim(ctx, keep)
+	for _, p := range s.catalog.Projects() {
+		if own := p.Project.Retention; own != (mockbase.Retention{}) {
+			s.trim(ctx, retentionOf(p.Project.ID, own, now))
+		}
 	}
 	for what, drop := range map[string]func() (int, error){
 		"invitations":  func() (int, error) { return s.store.DeleteExpiredInvitations(ctx, now.Add(-management.AuditRetention)) },
@@ -63,6 +67,22 @@ func (s *server) clearUp(ctx context.Context) {
 	} else if rotated {
 		s.log.Info("the signing key was replaced")
 	}
+}
+
+// trim deletes saved exchanges beyond a retention.
+func (s *server) trim(ctx context.Context, keep store.Retention) {
+	if _, err := s.store.TrimExchanges(ctx, keep); err != nil && ctx.Err() == nil {
+		s.log.Warn("old exchanges were not deleted", slog.Any("error", err))
+	}
+}
+
+// retentionOf is what the store keeps of one project.
+func retentionOf(projectID string, own mockbase.Retention, now time.Time) store.Retention {
+	keep := store.Retention{ProjectID: projectID, Count: own.MaxCount, Bytes: own.MaxBytes}
+	if own.MaxAge > 0 {
+		keep.Since = now.Add(-own.MaxAge)
+	}
+	return keep
 }
 
 // restoreTraffic reads the exchanges of projects that keep them, so that they outlive a restart.

@@ -13,7 +13,7 @@ func (j *Journal) ClearSelected(projectID string, f mockbase.TrafficFilter) int 
 	if r == nil {
 		return 0
 	}
-	wanted := newFilter(f, j.clock().Add(-j.bounds.age))
+	wanted := newFilter(f, r.oldest(j.clock()))
 	n, kept := r.remove(wanted.selects)
 	if n == 0 || j.saver == nil {
 		return n

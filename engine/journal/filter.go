@@ -62,7 +62,11 @@ func (f *filter) selectsAnswer(x *mockbase.Exchange) bool {
 }
 
 func (f *filter) holdsText(x *mockbase.Exchange) bool {
-	return strings.Contains(x.Request.Target, f.Text) ||
+	target := x.Request.Target
+	if f.Masked {
+		target = mockbase.MaskTarget(target)
+	}
+	return strings.Contains(target, f.Text) ||
 		bytes.Contains(x.Request.Body, f.text) ||
 		bytes.Contains(x.Response.Body, f.text)
 }

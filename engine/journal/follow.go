@@ -25,7 +25,7 @@ func (j *Journal) News(projectID string, after int64, f mockbase.TrafficFilter, 
 	if r == nil {
 		return mockbase.TrafficNews{Place: after}
 	}
-	wanted := newFilter(f, j.clock().Add(-j.bounds.age))
+	wanted := newFilter(f, r.oldest(j.clock()))
 	news := mockbase.TrafficNews{Place: after}
 	all, last, lost := r.after(after, most)
 	news.Place, news.Lost = last, lost

@@ -95,6 +95,8 @@ type Journal struct {
 	mu       sync.Mutex
 	// gone holds when a project was dropped, so that a request which was under way does not bring its ring back.
 	gone map[string]time.Time
+	// own are the bounds of projects that have closer ones.
+	own map[string]bounds
 	// past sums the counters of rings that were cleared or dropped.
 	past counters
 }
@@ -129,6 +131,7 @@ func New(o Options) *Journal {
 		clock:   o.Clock,
 		persist: o.Persist,
 		gone:    map[string]time.Time{},
+		own:     map[string]bounds{},
 	}
 	j.rings.Store(&map[string]*ring{})
 	if o.Sink != nil {
@@ -200,7 +203,7 @@ func (j *Journal) open(projectID string, at time.Time) *ring {
 	if dropped, ok := j.gone[projectID]; ok && !at.After(dropped) {
 		return nil
 	}
-	r := &ring{bounds: j.bounds}
+	r := &ring{bounds: j.boundsOf(projectID)}
 	all = maps.Clone(all)
 	all[projectID] = r
 	j.rings.Store(&all)
@@ -226,8 +229,8 @@ func (j *Journal) Traffic(projectID string, f mockbase.TrafficFilter, before str
 	}
 	now := j.clock()
 	all, counted := r.read(now)
-	page := mockbase.TrafficPage{Dropped: counted.dropped, Evicted: counted.evicted}
-	wanted := newFilter(f, now.Add(-j.bounds.age))
+	page := mockbase.TrafficPage{Dropped: counted.dropped, Evicted: counted.evicted, LostUntil: counted.lostUntil()}
+	wanted := newFilter(f, r.oldest(now))
 	next := place(all, before)
 	for i, x := range slices.Backward(all) {
 		if !wanted.selects(x) {
@@ -312,6 +315,7 @@ func (j *Journal) Drop(projectID string) {
 		delete(all, projectID)
 		j.rings.Store(&all)
 	}
+	delete(j.own, projectID)
 	j.mu.Unlock()
 	if j.saver != nil {
 		j.saver.forget(projectID)

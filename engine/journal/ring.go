@@ -19,6 +19,17 @@ type bounds struct {
 
 type counters struct {
 	dropped, evicted int64
+	// lost is the time of arrival, in Unix nanoseconds, of the latest exchange that is not there because of the bounds; 0 is
+	// none.
+	lost int64
+}
+
+// lostUntil is lost as a time, the zero time for none.
+func (c *counters) lostUntil() time.Time {
+	if c.lost == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, c.lost).UTC()
 }
 
 func (c *counters) add(other counters) {
@@ -54,6 +65,7 @@ func (r *ring) append(x *mockbase.Exchange, size int64) {
 	defer r.mu.Unlock()
 	if size > r.bounds.bytes {
 		r.counted.dropped++
+		r.counted.lost = max(r.counted.lost, x.At.UnixNano())
 		return
 	}
 	r.expire(x.At)
@@ -98,6 +110,7 @@ func (r *ring) expire(now time.Time) {
 
 func (r *ring) evict() {
 	r.bytes -= r.facts[r.head].size
+	r.counted.lost = max(r.counted.lost, r.facts[r.head].at)
 	r.left = r.facts[r.head].place
 	r.slots[r.head] = nil
 	if r.head++; r.head == len(r.slots) {
@@ -208,6 +221,9 @@ func (r *ring) prepend(oldestFirst []*mockbase.Exchange, sizes []int64, now time
 		first--
 		n++
 		bytes += sizes[first]
+	}
+	if first > 0 {
+		r.counted.lost = max(r.counted.lost, oldestFirst[first-1].At.UnixNano())
 	}
 	slots, facts, head, count := r.slots, r.facts, r.head, r.n
 	r.slots, r.facts, r.head, r.n, r.bytes, r.placed, r.left = nil, nil, 0, 0, 0, 0, 0

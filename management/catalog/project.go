@@ -194,6 +194,7 @@ func (c *Catalog) replaceProject(ctx context.Context, e *entry, s *mockbase.Snap
 func sameProject(a, b *mockbase.Project) bool {
 	return a.Slug == b.Slug && a.Name == b.Name && a.Description == b.Description && a.Access == b.Access &&
 		a.PersistTraffic == b.PersistTraffic && a.RequireIfMatch == b.RequireIfMatch &&
+		a.RawTraffic == b.RawTraffic && a.Retention == b.Retention && slices.Equal(a.RedactHeaders, b.RedactHeaders) &&
 		maps.Equal(a.VariableNotes, b.VariableNotes) && sameSource(a.Config.Source, b.Config.Source)
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mockbase/mockbase"
 )
@@ -62,7 +63,7 @@ func (c change) putProject(ctx context.Context) error {
 		return err
 	}
 	return c.atRevision(ctx, `UPDATE projects SET slug = ?, name = ?, description = ?, access = ?, config = ?, owners = ?, variables = ?,
-		persist_traffic = ?, require_if_match = ?, origin = ?, version = ?, created_at = ?, updated_at = ?, revision = revision + 1
+		persist_traffic = ?, require_if_match = ?, recording = ?, origin = ?, version = ?, created_at = ?, updated_at = ?, revision = revision + 1
 		WHERE id = ? AND revision = ?`, append(row, c.set.ProjectID, c.set.IfRevision)...)
 }
 
@@ -78,7 +79,7 @@ func (c change) createProject(ctx context.Context) error {
 		return err
 	}
 	_, err = c.exec(ctx, `INSERT INTO projects (slug, name, description, access, config, owners, variables, persist_traffic, require_if_match,
-		origin, version, created_at, updated_at, id, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, append(row, c.set.ProjectID)...)
+		recording, origin, version, created_at, updated_at, id, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, append(row, c.set.ProjectID)...)
 	if err != nil || c.set.OwnerID == "" {
 		return err
 	}
@@ -211,10 +212,27 @@ func projectRow(p *mockbase.Project) ([]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write variables: %w", err)
 	}
+	recording, err := text(recordingRecord{p.RawTraffic, p.RedactHeaders, retentionRecord(p.Retention)})
+	if err != nil {
+		return nil, fmt.Errorf("write recording: %w", err)
+	}
 	return []any{
-		p.Slug, p.Name, p.Description, string(p.Access), config, owners, variables, p.PersistTraffic, p.RequireIfMatch, p.Origin, p.Version,
+		p.Slug, p.Name, p.Description, string(p.Access), config, owners, variables, p.PersistTraffic, p.RequireIfMatch, recording, p.Origin, p.Version,
 		nanos(p.CreatedAt), nanos(p.UpdatedAt),
 	}, nil
+}
+
+// recordingRecord is the stored form of how a project's exchanges are recorded.
+type recordingRecord struct {
+	Raw           bool            `json:"raw,omitempty"`
+	RedactHeaders []string        `json:"redactHeaders,omitempty"`
+	Retention     retentionRecord `json:"retention,omitzero"`
+}
+
+type retentionRecord struct {
+	MaxCount int           `json:"maxCount,omitempty"`
+	MaxBytes int64         `json:"maxBytes,omitempty"`
+	MaxAge   time.Duration `json:"maxAge,omitempty"`
 }
 
 // noteRecord is the stored form of what is known of a variable.

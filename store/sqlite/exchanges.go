@@ -107,7 +107,7 @@ func (d *DB) TrimExchanges(ctx context.Context, keep store.Retention) (int, erro
 	err := d.traffic.change(ctx, "trim traffic", func(ctx context.Context, tx *sql.Tx) error {
 		var err error
 		if !keep.Since.IsZero() {
-			deleted, err = execRows(ctx, tx, "DELETE FROM exchanges WHERE at < ?", nanos(keep.Since))
+			deleted, err = execRows(ctx, tx, "DELETE FROM exchanges WHERE at < ?1 AND (?2 = '' OR project_id = ?2)", nanos(keep.Since), keep.ProjectID)
 		}
 		if err != nil || keep.Count == 0 && keep.Bytes == 0 {
 			return err
@@ -133,8 +133,8 @@ const deleteBeyond = `DELETE FROM exchanges WHERE project_id = ?1 AND seq <= (
 	) WHERE number > ?2 OR bytes > ?3 ORDER BY seq DESC LIMIT 1)`
 
 func projectsBeyond(ctx context.Context, tx *sql.Tx, keep store.Retention) ([]string, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT project_id FROM exchanges GROUP BY project_id HAVING count(*) > ? OR sum(size) > ?",
-		bound(int64(keep.Count)), bound(keep.Bytes))
+	rows, err := tx.QueryContext(ctx, "SELECT project_id FROM exchanges WHERE ?1 = '' OR project_id = ?1 GROUP BY project_id HAVING count(*) > ?2 OR sum(size) > ?3",
+		keep.ProjectID, bound(int64(keep.Count)), bound(keep.Bytes))
 	if err != nil {
 		return nil, err
 	}

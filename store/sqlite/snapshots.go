@@ -47,7 +47,7 @@ func (d *DB) Snapshots(ctx context.Context) ([]*mockbase.Snapshot, error) {
 
 func readProjects(ctx context.Context, tx *sql.Tx) ([]*mockbase.Snapshot, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, slug, name, description, access, config, owners, variables, persist_traffic,
-		require_if_match, origin, version, revision, created_at, updated_at FROM projects ORDER BY slug`)
+		require_if_match, recording, origin, version, revision, created_at, updated_at FROM projects ORDER BY slug`)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +68,22 @@ func scanProject(rows *sql.Rows) (*mockbase.Project, error) {
 		p                mockbase.Project
 		config, owners   []byte
 		variables        []byte
+		recording        []byte
 		created, updated int64
 	)
 	if err := rows.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Access, &config, &owners, &variables, &p.PersistTraffic,
-		&p.RequireIfMatch, &p.Origin, &p.Version, &p.Revision, &created, &updated); err != nil {
+		&p.RequireIfMatch, &recording, &p.Origin, &p.Version, &p.Revision, &created, &updated); err != nil {
 		return nil, err
 	}
 	p.CreatedAt, p.UpdatedAt = moment(created), moment(updated)
 	if err := json.Unmarshal(owners, &p.Owners); err != nil {
 		return nil, unreadable("the owners of project "+p.Slug, err)
 	}
+	var kept recordingRecord
+	if err := json.Unmarshal(recording, &kept); err != nil {
+		return nil, unreadable("the recording of project "+p.Slug, err)
+	}
+	p.RawTraffic, p.RedactHeaders, p.Retention = kept.Raw, kept.RedactHeaders, mockbase.Retention(kept.Retention)
 	var notes map[string]noteRecord
 	if err := json.Unmarshal(variables, &notes); err != nil {
 		return nil, unreadable("the variables of project "+p.Slug, err)

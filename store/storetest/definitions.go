@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/store"
@@ -40,6 +41,7 @@ func project(slug string) *mockbase.Project {
 	return &mockbase.Project{
 		ID: "prj_" + slug, Slug: slug, Name: "The " + slug, Description: "it's for <tests> & more",
 		Access: mockbase.AccessToken, PersistTraffic: true, RequireIfMatch: true, Origin: "folder",
+		RawTraffic: true, RedactHeaders: []string{"X-Session"}, Retention: mockbase.Retention{MaxCount: 7, MaxBytes: 1 << 20, MaxAge: time.Hour},
 		Owners:        map[string]string{"settings": "ci"},
 		VariableNotes: map[string]mockbase.VariableNote{"token": {Version: 3, Secret: true}, "plain": {Version: 1}},
 		Version:       3, Revision: 1, CreatedAt: noon(), UpdatedAt: noon().AddDate(0, 0, 1),

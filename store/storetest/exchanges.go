@@ -68,6 +68,8 @@ func exchangePromises() []promise {
 			t.Helper()
 			append3(t, s, "shop")
 			wantTrimmed(t, s, store.Retention{}, 0)
+			// One project alone may have a closer retention.
+			wantTrimmed(t, s, store.Retention{ProjectID: "prj_none", Count: 1, Since: noon().AddDate(1, 0, 0)}, 0)
 			wantExchanges(t, s, "shop", 3, 2, 1)
 		}},
 	}
