@@ -195,17 +195,22 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	}
 	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, faults)
-	r.readsBody = r.rendersBody(r.limit(c, s, faults)) || r.guards.readsBody || r.selection.readsBody()
-	r.readsParts = r.guards.readsParts || r.selection.readsParts()
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
-	if r.readsBody && m.LeaveBody {
+	r.noteReading(r.limit(c, s, faults), faults)
+	return r
+}
+
+// noteReading notes what of the request body must be kept for the mock; limits are what its limits use.
+func (r *route) noteReading(limits template.Uses, faults *mockbase.Faults) {
+	r.readsBody = r.rendersBody(limits) || r.guards.readsBody || r.selection.readsBody()
+	r.readsParts = r.guards.readsParts || r.selection.readsParts()
+	if r.readsBody && r.mock.LeaveBody {
 		faults.Append(mockbase.FieldError{
 			Pointer: "#/readBody", Code: mockbase.FieldConflict, Detail: "cannot be false: a template or a condition reads the body",
 		})
 	}
 	// What is passed on is kept whole, unless it streams.
-	r.readsBody = r.readsBody || passesBody(m)
-	return r
+	r.readsBody = r.readsBody || passesBody(r.mock)
 }
 
 // passesBody tells whether a mock hands the whole request body on to an upstream.
