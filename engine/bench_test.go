@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine"
@@ -81,6 +82,23 @@ func BenchmarkServe(b *testing.B) {
 			benchmarkServe(b, engine.Options{}, n, fmt.Sprintf("/m/shop/api/v1/resource-%d/7", last))
 		})
 	}
+	b.Run("limited", func(b *testing.B) {
+		e := newEngine(b, engine.Options{})
+		mocks := manyMocks(2)
+		mocks[0].RateLimit = &mockbase.RateLimit{Limits: []mockbase.Limit{{Policy: &mockbase.LimitPolicy{
+			Algorithm: "gcra", Limit: 1_000_000_000, Window: time.Second,
+		}}}}
+		publish(b, e, 1, mocks)
+		r := httptest.NewRequest(http.MethodGet, "/m/shop/api/v1/resource-0", http.NoBody)
+		b.ReportAllocs()
+		for b.Loop() {
+			var w discard
+			e.ServeHTTP(&w, r)
+			if w.status != http.StatusOK {
+				b.Fatal(w.status)
+			}
+		}
+	})
 	b.Run("journal", func(b *testing.B) {
 		j := journal.New(journal.Options{})
 		benchmarkServe(b, engine.Options{Journal: j}, 2, "/m/shop/api/v1/resource-0")

@@ -244,3 +244,26 @@ func TestRL128_dry_runs_of_simulated_limits_are_counted(t *testing.T) {
 		t.Errorf("its memory is %v bytes", got["mockbase_simlimit_bytes"])
 	}
 }
+
+// AA16: the clock of a session is none of the shield's, though it is that of the limits of its mocks.
+func TestAA16_an_advance_does_not_move_the_shield(t *testing.T) {
+	t.Parallel()
+	dir := limitedFolder(t, "  - { name: get-a, request: GET /a, response: { text: a }, rateLimit: 1/1h }\n")
+	c := newClient(t, start(t, dir, "--engine-limit=3/30d", "--management-limit=disabled", "--admin-email="+testEmail, "--admin-password="+testPassword).URL)
+	c.logIn(t)
+	advance := func() {
+		c.call(t, http.StatusOK, http.MethodPost, "/api/v1/projects/shop/sessions/default/clock", `{"advance":"1h"}`)
+	}
+	if got := c.statuses(t, 2, "/a"); got != "200 429" {
+		t.Errorf("answered %s", got)
+	}
+	advance()
+	if got := c.statuses(t, 2, "/a"); got != "200 429" {
+		t.Errorf("after an hour: %s", got)
+	}
+	advance()
+	answer := c.call(t, http.StatusTooManyRequests, http.MethodGet, "/m/shop/a", "")
+	if got := answer.Header.Get("Mockbase-Limited-By"); got != `shield; policy="engine"` {
+		t.Errorf("after another hour limited by %s", got)
+	}
+}
