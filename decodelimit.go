@@ -119,6 +119,13 @@ func policyKeys() []string {
 	}
 }
 
+// DecodeLimitPolicy reads a named policy (mock format, section 6) at a place of a document, as M-207 and M-214 take it. What
+// is wrong is appended to the faults.
+func DecodeLimitPolicy(n *Node, pointer string, faults *Faults) *LimitPolicy {
+	p := decodeNamedPolicy(place{n, pointer, faults})
+	return &p
+}
+
 // decodePolicy reads a policy; further are keys that its author may have meant.
 func decodePolicy(f *Fields, further ...string) LimitPolicy {
 	p := defaultPolicy()

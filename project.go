@@ -39,7 +39,7 @@ type Project struct {
 	// in it was made by hand. It is no part of a definition.
 	Owners map[string]string
 	// VariableNotes say of each variable what its definition does not. A variable without one is at its first version and no
-	// secret. It is no part of a definition.
+	// secret. They hold the versions of named rate limits, too, by "rateLimits/name". They are no part of a definition.
 	VariableNotes map[string]VariableNote
 	// Version counts changes of the project's own members, from 1 (rule M-4).
 	Version int64
@@ -116,6 +116,12 @@ func (p *Project) NoteOf(name string) VariableNote {
 	note.Version = max(note.Version, 1)
 	return note
 }
+
+// LimitNote is the key of a named rate limit in VariableNotes. No variable can have such a name.
+func LimitNote(name string) string { return "rateLimits/" + name }
+
+// LimitVersion counts the changes of a named rate limit that there is, from 1 (rule M-206).
+func (p *Project) LimitVersion(name string) int64 { return p.NoteOf(LimitNote(name)).Version }
 
 // Definition is one whole document: a project as it is written in a file or sent to the API.
 type Definition struct {

@@ -25,7 +25,8 @@ import (
 // at fills in the parameters of a route's path.
 func at(path, project, mock string) string {
 	return strings.NewReplacer("{project}", project, "{mock}", mock, "{id}", "latest", "{code}", "not-found", "{user}", "viewer@example.com",
-		"{session}", "default", "{name}", "checkout", "{version}", "1", "{variable}", "greeting", "{collection}", "posts").Replace(path)
+		"{session}", "default", "{name}", "checkout", "{version}", "1", "{variable}", "greeting", "{collection}", "posts",
+		"{rateLimit}", "partner", "{keyId}", partnerKey).Replace(path)
 }
 
 // TestM22_no_route_is_open_but_those_that_the_table_names walks the table without a credential.

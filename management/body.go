@@ -186,6 +186,11 @@ func unreadable(err error, limit int64) error {
 // object reads a body that is one JSON object and hands its members to fill. What fill does not ask for is an unknown
 // member (rule M-8).
 func (c *call) object(mediaType string, fill func(*mockbase.Fields)) error {
+	return c.objectIn(mediaType, func(f *mockbase.Fields, _ *mockbase.Faults) { fill(f) })
+}
+
+// objectIn is object for what has parts that somebody else reads: their faults are told with the others.
+func (c *call) objectIn(mediaType string, fill func(*mockbase.Fields, *mockbase.Faults)) error {
 	body, err := c.read(mediaType)
 	if err != nil {
 		return err
@@ -196,7 +201,7 @@ func (c *call) object(mediaType string, fill func(*mockbase.Fields)) error {
 	}
 	var faults mockbase.Faults
 	fields := mockbase.NewFields(node, "#", &faults)
-	fill(fields)
+	fill(fields, &faults)
 	fields.Done()
 	return faults.Err()
 }

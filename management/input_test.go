@@ -56,6 +56,10 @@ func bodies() []bodied {
 		{http.MethodPost, scenariosPath + "/reset", owner, json, `{"names":["checkout"]}`, 1},
 		{http.MethodPost, projectPath + "/collections/posts/reset", owner, json, `{"session":"default"}`, 1},
 		{http.MethodPut, projectPath + "/variables/greeting", owner, json, `{"value":"hi"}`, 1},
+		{http.MethodPut, limitsPath + "/partner", owner, json, `{"limit":5,"window":"1m"}`, 1},
+		{http.MethodPut, limitsPath + "/partner/keys/" + partnerKey, owner, json, `{"used":1}`, 1},
+		{http.MethodPost, limitsPath + "/partner/reset", owner, json, `{"keyId":"` + partnerKey + `"}`, 1},
+		{http.MethodPost, limitsPath + "/partner/simulate", owner, json, `{"count":3,"ratePerSecond":1}`, 1},
 		{http.MethodPost, mocksPath + "/hello/duplicate", owner, json, `{"name":"again"}`, 1},
 		{http.MethodPost, mocksPath + "/bulk", owner, json, `{"action":"disable","mocks":["hello"]}`, 1},
 		{http.MethodPut, "/api/v1/admin/shield", admin, json, shieldBody, 1},
@@ -85,7 +89,9 @@ func inputWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.apply(`{"collections":{"posts":{"path":"/posts"}}}`)
-	w.addMock(`{"name":"hello","request":"GET /hello","response":{}}`)
+	w.limit("partner", `{"limit":3,"window":"1m"}`)
+	w.addMock(`{"name":"hello","request":"GET /hello","rateLimit":{"use":"partner"},"response":{}}`)
+	w.mocked(http.MethodGet, "/hello", "")
 	w.record()
 	w.addMock(`{"name":"pay","request":"POST /pay","scenario":"checkout","response":{"setState":"paid"}}`)
 	return w

@@ -140,7 +140,9 @@ type Options struct {
 	Mocks MockPlane
 	// State is what mocks remember; nil is 404 for all of that.
 	State State
-	Keys  *auth.KeyRing
+	// Limits are the simulated limits of mocks; nil is 404 for them.
+	Limits Limits
+	Keys   *auth.KeyRing
 	// Hasher hashes passwords; nil is one with the costs of rule M-36.
 	Hasher *auth.Hasher
 	// SetupCode lets the first administrator in; nil when there is one already.

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -97,7 +99,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 	}
 	w.people = &people{DB: db}
 	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
-	if w.engine, err = engine.New(engine.Options{Clock: w.clock.Now, Journal: w.journal}); err != nil {
+	if w.engine, err = engine.New(engine.Options{Clock: w.clock.Now, Journal: w.journal, Limits: newLimits(t, w.clock.Now)}); err != nil {
 		t.Fatal(err)
 	}
 	w.plane.mocks = w.engine
@@ -109,7 +111,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 		t.Fatal(err)
 	}
 	o := management.Options{
-		Mocks: w.engine, State: w.engine, Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
+		Mocks: w.engine, State: w.engine, Limits: w.engine, Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
 		MockSchema: []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
 		Build:      management.BuildInfo{Version: "1.2.3", Commit: "abc", BuiltAt: "2026-03-01T00:00:00Z"},
 		Instance:   management.Instance{Name: "Test", Color: "#1d4ed8"},
@@ -386,9 +388,9 @@ type plane struct{ mocks *engine.Engine }
 
 var _ catalog.Plane = (*plane)(nil)
 
-func (*plane) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
+func (p *plane) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	if !c.Settings.Compress {
-		return nil
+		return slices.DeleteFunc(p.mocks.CheckConfig(c), func(f mockbase.FieldError) bool { return !strings.HasPrefix(f.Pointer, "#/rateLimits/") })
 	}
 	return []mockbase.FieldError{{Pointer: "#/settings/compress", Code: mockbase.FieldNotServed, Detail: "compression is not served yet"}}
 }

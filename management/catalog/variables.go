@@ -58,14 +58,7 @@ func (c *Catalog) SetVariable(ctx context.Context, projectID string, v VariableC
 // withVariable is a project with a variable as it shall be.
 func withVariable(p *mockbase.Project, v *VariableChange) (*mockbase.Project, error) {
 	next, err := changeProject(p, func(next *mockbase.Project) error {
-		return editVariables(next, func(parts []part) []part {
-			given := part{name: v.Name, node: rawNode(v.Value), text: v.Value}
-			if at := slices.IndexFunc(parts, func(o part) bool { return o.name == v.Name }); at >= 0 {
-				parts[at] = given
-				return parts
-			}
-			return append(parts, given)
-		})
+		return variables().put(next, v.Name, v.Value)
 	})
 	if err != nil || v.Secret == nil || p.NoteOf(v.Name).Secret == *v.Secret {
 		return next, err
@@ -80,15 +73,6 @@ func withVariable(p *mockbase.Project, v *VariableChange) (*mockbase.Project, er
 	notes[v.Name] = note
 	next.VariableNotes = notes
 	return next, nil
-}
-
-// rawNode is the tree of a scalar.
-func rawNode(text json.RawMessage) *mockbase.Node {
-	n, err := mockbase.ParseNode(text, mockbase.FormatJSON, mockbase.ParseLimits{})
-	if err != nil {
-		return &mockbase.Node{}
-	}
-	return n
 }
 
 // DeleteVariable deletes a variable (rule M-197). It fails with CodeInUse when a template names it, and with
@@ -111,9 +95,7 @@ func (c *Catalog) DeleteVariable(ctx context.Context, projectID, name string, ma
 			}
 		}
 		next, err := changeProject(s.Project, func(next *mockbase.Project) error {
-			return editVariables(next, func(parts []part) []part {
-				return slices.DeleteFunc(parts, func(o part) bool { return o.name == name })
-			})
+			return variables().drop(next, name)
 		})
 		if err != nil {
 			return err
@@ -127,23 +109,8 @@ func noVariable(name string) error {
 	return mockbase.Errorf(mockbase.CodeNotFound, "the project has no variable %q", name)
 }
 
-// editVariables changes the section of variables of a project's source.
-func editVariables(p *mockbase.Project, edit func([]part) []part) error {
-	s := section{key: "variables", kind: KindVariable}
-	parts, err := s.parts(p.Config.Source[s.key])
-	if err != nil {
-		return err
-	}
-	if p.Config.Source == nil {
-		p.Config.Source = map[string]json.RawMessage{}
-	}
-	if text := s.join(edit(parts)); text != nil {
-		p.Config.Source[s.key] = text
-	} else {
-		delete(p.Config.Source, s.key)
-	}
-	return nil
-}
+// variables is the section of variables.
+func variables() section { return section{key: "variables", kind: KindVariable} }
 
 // variable finds a variable by its name.
 func variable(c *mockbase.Config, name string) (json.RawMessage, bool) {
@@ -156,22 +123,12 @@ func variable(c *mockbase.Config, name string) (json.RawMessage, bool) {
 
 // mayChangeVariable refuses to change a variable that belongs to files or a source (rule M-77).
 func mayChangeVariable(p *mockbase.Project, name string) error {
-	if err := refuseReadOnly(p); err != nil {
-		return err
-	}
-	owner := p.Owners["variables/"+name]
-	if owner == "" {
-		return nil
-	}
-	return &mockbase.Error{
-		Code: mockbase.CodeManagedBySource, Message: fmt.Sprintf("variable %q belongs to the source %q", name, owner),
-		Hint: "change it there and apply it",
-	}
+	return mayChangeItem(p, "variable", variables().owned(name), name)
 }
 
 // notesAfter are the notes of a project whose configuration was another before: a value that changed is a new version.
 func notesAfter(next *mockbase.Project, before *mockbase.Config) map[string]mockbase.VariableNote {
-	notes := make(map[string]mockbase.VariableNote, len(next.Config.Variables))
+	notes := limitNotes(next, before)
 	for _, v := range next.Config.Variables {
 		note := next.NoteOf(v.Name)
 		switch former, known := variable(before, v.Name); {
