@@ -162,6 +162,9 @@ func (s *Server) setLimitKey(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := s.audited(c); err != nil {
+		return err
+	}
 	found, err := s.Limits.SetLimitUsed(projectID, session, name, keyID, used)
 	if err != nil {
 		return err
@@ -187,6 +190,9 @@ func (s *Server) resetLimit(c *call) error {
 		f.Text("keyId", &keyID)
 	})
 	if err != nil {
+		return err
+	}
+	if err := s.audited(c); err != nil {
 		return err
 	}
 	cleared, err := s.Limits.ResetLimit(projectID, session, name, keyID)

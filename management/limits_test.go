@@ -474,3 +474,59 @@ func TestM205_without_limits_there_are_no_addresses(t *testing.T) {
 	w := newWorld(t, func(o *management.Options) { o.Limits = nil })
 	w.send(call{method: http.MethodGet, path: limitsPath, as: owner}).want(http.StatusNotFound, mockbase.CodeNotFound)
 }
+
+func TestM51_scopes_of_limits(t *testing.T) {
+	t.Parallel()
+	w := limited(t)
+	w.statuses("/hello", 1)
+	read := w.addToken("tok_read", mockbase.TokenService, owner, "limits:read")
+	write := w.addToken("tok_write", mockbase.TokenService, owner, "limits:write")
+	mocks := w.addToken("tok_mocks", mockbase.TokenService, owner, "mocks:write")
+	policy := `{"limit":9,"window":"1m"}`
+	for _, c := range []struct {
+		token, method, path, body string
+		status                    int
+	}{
+		{read, http.MethodGet, "", "", 200},
+		{write, http.MethodGet, "/partner/keys", "", 200},
+		{mocks, http.MethodGet, "", "", 403},
+		{read, http.MethodPost, "/partner/simulate", `{"count":1,"ratePerSecond":1}`, 200},
+		{read, http.MethodPut, "/partner", policy, 403},
+		{mocks, http.MethodPut, "/partner", policy, 403},
+		{write, http.MethodPut, "/partner", policy, 200},
+		{read, http.MethodPost, "/partner/reset", "", 403},
+		{write, http.MethodPost, "/partner/reset", "", 200},
+	} {
+		got := w.send(call{method: c.method, path: limitsPath + c.path, body: c.body, bearer: c.token}).want(c.status)
+		if c.status == http.StatusForbidden && got.problem().Code != mockbase.CodeInsufficientScope {
+			t.Errorf("%s %s: %s", c.method, c.path, got.body)
+		}
+	}
+}
+
+func TestM20_changes_of_limits_are_audited(t *testing.T) {
+	t.Parallel()
+	w := limited(t)
+	w.statuses("/hello", 1)
+	for _, c := range []call{
+		{method: http.MethodPut, path: limitsPath + "/partner", body: `{"limit":9,"window":"1m"}`},
+		{method: http.MethodPut, path: limitsPath + "/partner/keys/" + partnerKey, body: `{"used":1}`},
+		{method: http.MethodPost, path: limitsPath + "/partner/reset"},
+		{method: http.MethodPost, path: limitsPath + "/partner/simulate", body: `{"count":1,"ratePerSecond":1}`},
+	} {
+		c.as = editor
+		w.send(c).want(http.StatusOK)
+	}
+	log := string(w.send(call{method: http.MethodGet, path: "/api/v1/admin/audit", as: admin}).want(http.StatusOK).body)
+	for _, want := range []string{
+		`"action":"setRateLimit"`, `"action":"setRateLimitKey"`, `"action":"resetRateLimit"`,
+		`"after":{"used":1}`, `"partner":{"limit":3,"window":"1m"}`, `"partner":{"limit":9,"window":"1m"}`,
+	} {
+		if strings.Count(log, want) != 1 {
+			t.Errorf("the log holds no %s:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, "simulateRateLimit") {
+		t.Errorf("a trial is no change: %s", log)
+	}
+}
