@@ -16,6 +16,9 @@ func decodeExpect(at place) *Expect {
 	return e
 }
 
+// Range reads a member that is a number of calls or their bounds; nil is none.
+func (f *Fields) Range(name string) *Range { return decodeMember(f, name, decodeRange) }
+
 // decodeRange reads a number or its bounds.
 func decodeRange(at place) *Range {
 	if at.Kind == NodeNumber {

@@ -77,6 +77,8 @@ type Check struct {
 	Actual   string `json:"actual"`
 	OK       bool   `json:"ok"`
 	Hint     string `json:"hint,omitempty"`
+	// Doubtful tells that the value was masked or cut when it was recorded, so that the check may have held.
+	Doubtful bool `json:"-"`
 }
 
 // LimitOutlook is what a limit decides about a request, or would decide: nothing is consumed by looking.

@@ -143,7 +143,7 @@ func markDoubtful(x *mockbase.Explanation, of *mockbase.Exchange) {
 			masked := of.Redacted && (k.Part == partAuth || k.Part == partCookies || k.Part == partHeaders && isMasked(of, k.Name) ||
 				k.Part == partQuery && isSecretName(k.Name))
 			if !k.OK && k.Hint == "" && (cut || masked) {
-				k.Hint = doubt
+				k.Hint, k.Doubtful = doubt, true
 			}
 		}
 	}

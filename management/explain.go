@@ -16,6 +16,9 @@ type MockPlane interface {
 	Explain(ctx context.Context, q *mockbase.Question) (*mockbase.Explanation, error)
 	// ExplainExchange explains a recorded exchange by the mocks of its time and of now.
 	ExplainExchange(ctx context.Context, x *mockbase.Exchange) (*mockbase.Explanation, error)
+	// Comparer compiles the request of a mock, and returns what compares recorded exchanges with it. It fails like Explain, with
+	// pointers relative to the mock.
+	Comparer(ctx context.Context, projectID string, m *mockbase.Mock) (func(*mockbase.Exchange) mockbase.Candidate, error)
 	// Send makes a request as a client would, past the shield. It fails like Explain.
 	Send(ctx context.Context, of *mockbase.Errand) (*mockbase.Sent, error)
 }

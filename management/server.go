@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -345,9 +346,9 @@ type nothing struct{}
 
 var _ Traffic = nothing{}
 
-// Traffic is an empty page.
+// Traffic is an empty page, of which everything is missing.
 func (nothing) Traffic(string, mockbase.TrafficFilter, string, int) mockbase.TrafficPage {
-	return mockbase.TrafficPage{}
+	return mockbase.TrafficPage{LostUntil: time.Unix(math.MaxInt32, 0)}
 }
 
 // Exchange finds nothing.

@@ -72,6 +72,9 @@ func (s *server) newManagement() (http.Handler, error) {
 		Build: management.BuildInfo{Version: version, Commit: commit, BuiltAt: builtAt},
 		Clock: s.clock, Logger: s.log.Logger,
 	}
+	if s.settings.JournalCount == 0 {
+		o.Traffic = nil
+	}
 	for _, origin := range s.settings.ManagementOrigins {
 		o.Origins = append(o.Origins, string(origin))
 	}
