@@ -160,6 +160,31 @@ func TestQ5_a_client_that_leaves_ends_the_delay(t *testing.T) {
 	}
 }
 
+// Rule Q13: the exchange shows the fault as well.
+func TestQ5_a_client_that_leaves_a_hanging_request_is_recorded_as_gone(t *testing.T) {
+	t.Parallel()
+	for name, hang := range map[string]string{"without end": "hang", "for a time": "{ kind: hang, for: 1m }"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var recorded recorder
+			e := newEngine(t, engine.Options{Journal: &recorded})
+			publishDefinition(t, e, "mocks: [{ request: GET /a, response: { fault: "+hang+" } }]\n")
+			var d net.Dialer
+			conn, err := d.DialContext(t.Context(), "tcp", serveEngine(t, e))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(conn, "GET /m/shop/a HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			conn.Close()
+			if x := recorded.last(t, 1); !x.ClientAborted || x.Fault != "hang" || x.Response.Status != 0 {
+				t.Errorf("aborted %t, fault %q, status %d", x.ClientAborted, x.Fault, x.Response.Status)
+			}
+		})
+	}
+}
+
 func TestQ8_hang_ends_when_the_engine_closes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -31,6 +31,7 @@ func (c *call) fail(f *mockbase.Fault, a *answer) {
 	}
 	outcome := struck.Strike(c.w, c.request, broken)
 	c.outcome.fault = f.Kind
+	c.outcome.aborted = c.outcome.aborted || outcome.Left
 	c.outcome.status, c.outcome.body = outcome.Status, outcome.Body
 	c.outcome.seized, c.outcome.cut = !outcome.Abort, outcome.Abort
 	if outcome.Status != 0 {

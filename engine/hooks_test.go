@@ -273,6 +273,27 @@ mocks:
 	}
 }
 
+func TestS5_what_a_template_puts_into_a_url_stays_within_the_target(t *testing.T) {
+	t.Parallel()
+	h := newHooked(t, `
+mocks:
+  - request: POST /a
+    response: { template: true, text: x, webhooks: [{ url: "{to}/hook%2F?x={{ bodyText }}" }] }
+`)
+	for i, test := range []struct{ value, sent string }{
+		{"a HTTP/1.1 ", "/hook%2F?x=a%20HTTP/1.1%20"}, {"é\r\nX: y", "/hook%2F?x=%C3%A9%0D%0AX:%20y"},
+	} {
+		h.call(t, http.MethodPost, "/a", test.value)
+		hooks := h.ended(t, i)
+		if states(hooks) != "delivered 200" || !strings.HasSuffix(hooks[0].URL, test.sent) {
+			t.Fatalf("for %q the exchange says %s, %s", test.value, states(hooks), hooks[0].URL)
+		}
+		if got := h.requests[i]; got.RequestURI != test.sent || got.URL.Query().Get("x") != test.value {
+			t.Errorf("for %q the receiver got %s", test.value, got.RequestURI)
+		}
+	}
+}
+
 func TestS7_a_mock_that_calls_itself_ends(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, `

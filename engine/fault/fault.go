@@ -71,6 +71,8 @@ type Outcome struct {
 	Body   []byte
 	// Abort tells that the handler must panic with http.ErrAbortHandler.
 	Abort bool
+	// Left tells that the client left while it hung (rule Q5).
+	Left bool
 }
 
 // Strike breaks the answer to a request.
@@ -85,6 +87,7 @@ func (f *Fault) Strike(w http.ResponseWriter, r *http.Request, a Answer) Outcome
 		s.malform()
 	case Hang:
 		f.Sleep(r.Context(), f.For)
+		s.outcome.Left = r.Context().Err() != nil
 		s.finish((*Wire).Close)
 	case Garbage:
 		s.sendBare(garbage(f.Rand))

@@ -163,11 +163,29 @@ func TestT1_the_target_is_passed_on_byte_for_byte(t *testing.T) {
 		{"", "", "/é?ü", "/é?ü"},
 		{"", "", "/a?x=%zz&&;?", "/a?x=%zz&&;?"},
 		{"/b", "", "//x", "/b//x"},
+		// Rule S5: the upstream's own path is written as a URL has it.
+		{"/a b/é HTTP/1.1 x", "", "/c", "/a%20b/%C3%A9%20HTTP/1.1%20x/c"},
 	} {
 		seen, _ := forwarded(t, mockbase.Proxy{StripPrefix: test.strip}, test.base, "GET "+test.target+" HTTP/1.1\nHost: m.test\nConnection: close\n\n", plainAnswer)
 		if line, _, _ := strings.Cut(seen, "\n"); line != "GET "+test.want+" HTTP/1.1" {
 			t.Errorf("to %q without %q, %s became %q", test.base, test.strip, test.target, line)
 		}
+	}
+}
+
+// HTTP/2 lets a client send a blank in its target.
+func TestS5_a_blank_in_the_received_target_does_not_end_the_request_line(t *testing.T) {
+	t.Parallel()
+	upstream, received := rawUpstream(t, plainAnswer)
+	f := newFront(t, mockbase.Proxy{To: "http://" + upstream}, func(in *proxy.Request) { in.Target = "/a b?c HTTP/1.1 " })
+	exchange(t, f.Listener.Addr().String(), "GET / HTTP/1.1\nHost: m.test\nConnection: close\n\n")
+	select {
+	case seen := <-received:
+		if line, _, _ := strings.Cut(seen, "\r\n"); line != "GET /a%20b?c%20HTTP/1.1%20 HTTP/1.1" {
+			t.Errorf("the upstream saw %q", line)
+		}
+	default:
+		t.Error("the upstream saw nothing")
 	}
 }
 
@@ -440,7 +458,7 @@ func TestS5_upstreams_that_can_never_be_called_do_not_compile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for to, good := range map[string]bool{"http://a.test/x": true, "http://u@a.test": false} {
+	for to, good := range map[string]bool{"http://a.test/x": true, "http://a.test/x HTTP/1.1 y": true, "http://u@a.test": false, "http://a b.test": false} {
 		if _, err := route.To(to); (err == nil) != good {
 			t.Errorf("rendered %q: %v", to, err)
 		}

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"net/textproto"
 	"net/url"
 	"strings"
@@ -47,11 +46,8 @@ const (
 
 // To returns the route to an upstream whose URL was just rendered.
 func (r *Route) To(upstream string) (*Route, error) {
-	u, err := url.Parse(upstream)
+	u, err := outbound.ParseURL(upstream)
 	if err != nil {
-		return nil, &outbound.BlockedError{Reason: outbound.ReasonURL, Detail: fmt.Sprintf("%q is no URL", upstream)}
-	}
-	if err := outbound.CheckURL(u); err != nil {
 		return nil, err
 	}
 	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
@@ -62,8 +58,10 @@ func (r *Route) To(upstream string) (*Route, error) {
 	return &to, nil
 }
 
-// target returns the URL for a raw request target, whose bytes it keeps (rule T1).
+// target returns the URL for a raw request target, whose bytes it keeps (rule T1). A blank, which HTTP/2 lets pass, would
+// end the target on HTTP/1 and is escaped.
 func (r *Route) target(raw string) *url.URL {
+	raw = outbound.EscapeTarget(raw, outbound.Breaking)
 	path, query, asked := strings.Cut(raw, "?")
 	path, _ = r.stripped(path)
 	if path = r.basePath + path; path == "" {

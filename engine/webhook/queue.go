@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -212,14 +211,12 @@ func (*Queue) request(ctx context.Context, a *Attempt) (*http.Request, error) {
 		return nil, &unmadeError{err}
 	}
 	a.Method, a.URL = made.Method, made.URL
-	target, err := url.Parse(made.URL)
+	target, err := outbound.ParseURL(made.URL)
 	if err != nil {
-		return nil, &outbound.BlockedError{Reason: outbound.ReasonURL, Detail: fmt.Sprintf("%q is no URL", made.URL)}
-	}
-	if err := outbound.CheckURL(target); err != nil {
 		return nil, err //nolint:wrapcheck // says all by itself
 	}
-	request, err := http.NewRequestWithContext(ctx, made.Method, made.URL, bytes.NewReader(made.Body))
+	a.URL = target.String()
+	request, err := http.NewRequestWithContext(ctx, made.Method, a.URL, bytes.NewReader(made.Body))
 	if err != nil {
 		return nil, &unmadeError{err}
 	}
