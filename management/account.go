@@ -31,9 +31,11 @@ func (s *Server) endEverything(c *call, u *mockbase.User) error {
 // prove compares a password with that of the caller, and holds back who guesses (rule M-37).
 func (s *Server) prove(c *call, password string) error {
 	u := c.caller.user
-	if err := s.slowdown.await(c.ctx(), u.Email); err != nil {
+	done, err := s.slowdown.await(c.ctx(), u.Email)
+	if err != nil {
 		return err
 	}
+	defer done()
 	match, _, err := s.hasher.Verify(c.ctx(), u.PasswordHash, password)
 	if err != nil {
 		return err

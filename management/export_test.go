@@ -101,8 +101,9 @@ func Page(names []string, limit int, order, after string) (onPage []string, next
 
 // The bounds of what slows attempts to sign in down.
 const (
-	MaxSleepersEach = maxSleepersEach
-	MaxSlowed       = maxSlowed
+	MaxSleepers = maxSleepers
+	MaxTurns    = maxTurns
+	MaxSlowed   = maxSlowed
 )
 
 // Slowdown is what slows attempts to sign in down.
@@ -116,8 +117,10 @@ func NewSlowdown(clock func() time.Time, sleep func(context.Context, time.Durati
 // Failed counts a failure, Await waits as an attempt does, Accounts counts the accounts that are remembered.
 func (s Slowdown) Failed(account string) { s.failed(account) }
 
-// Await waits as an attempt does.
-func (s Slowdown) Await(ctx context.Context, account string) error { return s.await(ctx, account) }
+// Await waits as an attempt does; the attempt lasts until done is called.
+func (s Slowdown) Await(ctx context.Context, account string) (done func(), err error) {
+	return s.await(ctx, account)
+}
 
 // Accounts counts the accounts that are remembered.
 func (s Slowdown) Accounts() int { return len(s.accounts) }

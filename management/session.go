@@ -46,9 +46,11 @@ func (s *Server) login(c *call) error {
 	}
 	account := plainEmail(in.email)
 	c.attempt = account
-	if err := s.slowdown.await(c.ctx(), account); err != nil {
+	done, err := s.slowdown.await(c.ctx(), account)
+	if err != nil {
 		return err
 	}
+	defer done()
 	user, err := s.authenticate(c, in)
 	if mockbase.ErrorCode(err) == mockbase.CodeInvalidCredentials {
 		s.slowdown.failed(account)

@@ -3,9 +3,8 @@ package management
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/mockbase/mockbase"
 )
 
 // How failed attempts slow down the next ones for the same account, wherever they come from (rule M-37). One address is
@@ -18,9 +17,12 @@ const (
 	// firstWait doubles with each further failure up to longestWait.
 	firstWait   = 250 * time.Millisecond
 	longestWait = 5 * time.Second
-	// maxSleepers bounds the attempts that wait at one time, maxSleepersEach those for one account.
-	maxSleepers     = 256
-	maxSleepersEach = 16
+	// maxSleepers bounds the attempts that are held back at one time. Each costs a timer. Who comes when so many are goes on
+	// at once: a place that others can take would be a lock.
+	maxSleepers = 4096
+	// maxTurns bounds the attempts for one account whose passwords are checked at one time, so that those who guess at one
+	// account leave places in the queue of the hasher to everybody else. The next ones wait for their turn.
+	maxTurns = 2
 	// maxSlowed bounds the accounts that are remembered.
 	maxSlowed = 10_000
 )
@@ -32,14 +34,17 @@ type slowdown struct {
 
 	mu       sync.Mutex
 	accounts map[string]*slowed
-	sleepers int
+	// sleepers counts the attempts that are held back.
+	sleepers atomic.Int64
 }
 
 // slowed is an account with failures.
 type slowed struct {
 	// failures are the instants of those that count, the oldest first, and not more than slow down anything.
 	failures []time.Time
-	sleepers int
+	// turns has a place for each attempt that is checked; pending counts those that wait or are checked.
+	turns   chan struct{}
+	pending int
 }
 
 // mostFailures is the number of failures from which on nothing gets slower.
@@ -64,57 +69,71 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// await holds an attempt back for as long as the failures of its account ask for. It fails with CodeBusy when too many
-// wait, and with the context's error.
-func (s *slowdown) await(ctx context.Context, account string) error {
-	d, err := s.enter(account)
-	if err != nil || d == 0 {
-		return err
+// await holds an attempt back for as long as the failures of its account ask for, and then until it is its turn. The turn
+// lasts until done is called. An attempt is never refused because of others: the only error is that of the context, and
+// then there is nothing to end.
+func (s *slowdown) await(ctx context.Context, account string) (done func(), err error) {
+	known, d := s.enter(account)
+	if d > 0 {
+		err = s.hold(ctx, d)
 	}
-	defer s.leave(account)
+	if err == nil {
+		select {
+		case known.turns <- struct{}{}:
+			return func() { <-known.turns; s.leave(account, known) }, nil
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	s.leave(account, known)
+	return nil, err
+}
+
+// enter returns what is known of an account, and how long to wait.
+func (s *slowdown) enter(account string) (*slowed, time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.know(account)
+	known.pending++
+	return known, known.wait(s.clock())
+}
+
+// hold waits, if not too many do.
+func (s *slowdown) hold(ctx context.Context, d time.Duration) error {
+	if s.sleepers.Add(1) > maxSleepers {
+		s.sleepers.Add(-1)
+		return nil
+	}
+	defer s.sleepers.Add(-1)
 	return s.sleep(ctx, d)
 }
 
-// enter returns how long to wait, and takes a place among those who do.
-func (s *slowdown) enter(account string) (time.Duration, error) {
+// leave ends an attempt. An account without failures is not worth remembering then.
+func (s *slowdown) leave(account string, known *slowed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.accounts[account]
-	if known == nil {
-		return 0, nil
+	known.pending--
+	if known.pending == 0 && len(known.failures) == 0 {
+		delete(s.accounts, account)
 	}
-	d := known.wait(s.clock())
-	switch {
-	case d == 0:
-		return 0, nil
-	case s.sleepers >= maxSleepers, known.sleepers >= maxSleepersEach:
-		return 0, &mockbase.Error{Code: mockbase.CodeBusy, Message: "too many attempts to sign in are waiting", Hint: "try again in a moment"}
-	}
-	s.sleepers++
-	known.sleepers++
-	return d, nil
 }
 
-func (s *slowdown) leave(account string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sleepers--
-	if known := s.accounts[account]; known != nil {
-		known.sleepers--
+// know returns what is remembered of an account, which may be nothing yet. The lock is held.
+func (s *slowdown) know(account string) *slowed {
+	known := s.accounts[account]
+	if known == nil {
+		s.makeRoom()
+		known = &slowed{turns: make(chan struct{}, maxTurns)}
+		s.accounts[account] = known
 	}
+	return known
 }
 
 // failed counts a failure.
 func (s *slowdown) failed(account string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.clock()
-	known := s.accounts[account]
-	if known == nil {
-		s.makeRoom()
-		known = &slowed{}
-		s.accounts[account] = known
-	}
+	now, known := s.clock(), s.know(account)
 	if len(known.failures) == mostFailures {
 		known.failures = append(known.failures[:0], known.failures[1:]...)
 	}
@@ -134,7 +153,10 @@ func (s *slowdown) makeRoom() {
 		if n++; n > looks && oldest != "" {
 			break
 		}
-		if last := known.failures[len(known.failures)-1]; known.sleepers == 0 && (oldest == "" || last.Before(at)) {
+		if known.pending > 0 || len(known.failures) == 0 {
+			continue
+		}
+		if last := known.failures[len(known.failures)-1]; oldest == "" || last.Before(at) {
 			oldest, at = account, last
 		}
 	}

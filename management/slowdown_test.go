@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management"
+	"github.com/mockbase/mockbase/management/auth"
 )
 
 // naps are the times that attempts were held back for.
@@ -53,56 +56,125 @@ func TestM37_failures_from_many_addresses_slow_an_account_down_and_never_lock_it
 	}
 }
 
-func TestM37_those_who_wait_are_bounded_and_may_leave(t *testing.T) {
+// Forty from many addresses guess at one account, and do so at the same instant as its owner, again and again.
+func TestM37_the_owner_signs_in_however_many_guess_at_the_account(t *testing.T) {
 	t.Parallel()
-	clock := &watch{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	held := make(chan struct{})
-	var waiting sync.WaitGroup
-	s := management.NewSlowdown(clock.Now, func(ctx context.Context, _ time.Duration) error {
-		waiting.Done()
-		select {
-		case <-held:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+	const guessers = 40
+	var held atomic.Int64
+	all := make(chan chan struct{}, 1)
+	all <- make(chan struct{})
+	w := newWorld(t, func(o *management.Options) {
+		o.Hasher = auth.NewHasher(auth.HasherOptions{})
+		o.Sleep = func(ctx context.Context, _ time.Duration) error {
+			gate := <-all
+			if held.Add(1)%(guessers+1) == 0 {
+				close(gate)
+				all <- make(chan struct{})
+			} else {
+				all <- gate
+			}
+			select {
+			case <-gate:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 	})
-	for range 8 {
-		s.Failed("ada")
+	hash, err := auth.NewHasher(auth.HasherOptions{}).Hash(t.Context(), password)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var ended sync.WaitGroup
-	for range management.MaxSleepersEach {
-		waiting.Add(1)
-		ended.Go(func() {
-			if err := s.Await(t.Context(), "ada"); err != nil {
-				t.Error(err)
-			}
-		})
+	if _, err := w.people.ChangeUser(t.Context(), mockbase.UserChange{ID: w.users[editor].ID, At: w.clock.Now(), Change: func(u *mockbase.User) error {
+		u.PasswordHash = hash // As costly as those of people are.
+		return nil
+	}}); err != nil {
+		t.Fatal(err)
 	}
-	waiting.Wait()
-	if err := s.Await(t.Context(), "ada"); mockbase.ErrorCode(err) != mockbase.CodeBusy {
-		t.Errorf("one more: %v, want busy", err)
+	for range 6 { // From here on everybody is held back.
+		w.send(signInWith("editor@example.com", "wrong")).want(http.StatusUnauthorized)
 	}
-	close(held)
-	ended.Wait()
-	waiting.Add(1)
-	if err := s.Await(t.Context(), "ada"); err != nil {
-		t.Errorf("after the others: %v", err)
+	for range 2 {
+		var round sync.WaitGroup
+		for range guessers {
+			round.Go(func() {
+				w.send(signInWith("editor@example.com", "wrong")).want(http.StatusUnauthorized, mockbase.CodeInvalidCredentials)
+			})
+		}
+		w.send(signInWith("editor@example.com", password)).want(http.StatusOK)
+		round.Wait()
 	}
-	// Without a sleep of its own it waits on the clock of the machine, and not longer than the request lives.
-	plain := management.NewSlowdown(clock.Now, nil)
+}
+
+func TestM37_who_waits_refuses_nobody_and_may_leave(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := management.NewSlowdown(time.Now, nil)
+		for range 20 {
+			s.Failed("ada")
+		}
+		begun := time.Now()
+		var ended sync.WaitGroup
+		var checking, most atomic.Int64
+		for range management.MaxSleepers {
+			ended.Go(func() {
+				done, err := s.Await(t.Context(), "ada")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer done()
+				most.Store(max(most.Load(), checking.Add(1)))
+				if waited := time.Since(begun); waited < 5*time.Second {
+					t.Errorf("an attempt waited %s", waited)
+				}
+				time.Sleep(time.Millisecond)
+				checking.Add(-1)
+			})
+		}
+		synctest.Wait()
+		// One more goes on at once.
+		done, err := s.Await(t.Context(), "ada")
+		if err != nil || !time.Now().Equal(begun) {
+			t.Errorf("one more: %v after %s", err, time.Since(begun))
+		}
+		done()
+		ended.Wait()
+		if most.Load() > management.MaxTurns {
+			t.Errorf("%d were checked at one time", most.Load())
+		}
+		// Who leaves while others are checked gives up the place.
+		first, _ := s.Await(t.Context(), "eve")
+		second, _ := s.Await(t.Context(), "eve")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.Await(ctx, "eve"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("without a turn: %v", err)
+		}
+		if third, err := s.Await(t.Context(), "bob"); err != nil {
+			t.Errorf("somebody else: %v", err)
+		} else {
+			third()
+		}
+		first()
+		second()
+		if n := s.Accounts(); n != 1 {
+			t.Errorf("%d accounts are remembered, of one there are failures", n)
+		}
+	})
+}
+
+func TestM37_what_is_remembered_of_failures_is_bounded(t *testing.T) {
+	t.Parallel()
+	plain := management.NewSlowdown(time.Now, nil)
 	for range 20 {
 		plain.Failed("ada")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := plain.Await(ctx, "ada"); !errors.Is(err, context.Canceled) {
+	if _, err := plain.Await(ctx, "ada"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a request that is over: %v", err)
 	}
-	if err := plain.Await(ctx, "eve"); err != nil {
-		t.Errorf("somebody else: %v", err)
-	}
-	// What is remembered is bounded.
 	for i := range 3 * management.MaxSlowed {
 		plain.Failed(string(rune('a'+i%26)) + time.Duration(i).String())
 	}
