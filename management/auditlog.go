@@ -7,15 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mockbase/mockbase"
 )
 
 const typeNDJSON = "application/x-ndjson"
-
-// AuditRetention is how long entries of the audit log are kept (rule M-20).
-const AuditRetention = 400 * 24 * time.Hour
 
 // The types of those who do something.
 const (
@@ -27,7 +23,7 @@ const (
 // prepareAudit makes the entry of the change that a request may make, and hands it to the store in the request's context:
 // the store writes it in the transaction of the change (rule M-20).
 func (s *Server) prepareAudit(c *call) error {
-	if c.route.method == http.MethodGet || c.route.unaudited {
+	if c.route.unaudited || c.route.method == http.MethodGet && !c.route.exports {
 		return nil
 	}
 	c.draft = mockbase.NewAuditDraft(s.auditEntry(c, mockbase.AuditSuccess))

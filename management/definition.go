@@ -56,7 +56,7 @@ func (s *Server) applyDefinition(c *call) error {
 		return noSuchProject()
 	}
 	if c.project == nil {
-		if err := c.mayCreateProject(); err != nil {
+		if err := s.mayCreateProject(c); err != nil {
 			return err
 		}
 	}

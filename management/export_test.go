@@ -18,6 +18,8 @@ type RouteInfo struct {
 	ID, Method, Path, Access, Operation string
 	Query                               []string
 	Secret                              bool
+	Scope                               string
+	Fresh                               bool
 }
 
 // Routes lists the route table.
@@ -26,7 +28,7 @@ func Routes() []RouteInfo {
 	list := make([]RouteInfo, len(table))
 	for i := range table {
 		rt := &table[i]
-		list[i] = RouteInfo{rt.id, rt.method, rt.path, string(rt.access), rt.operation, rt.query, rt.secret}
+		list[i] = RouteInfo{rt.id, rt.method, rt.path, string(rt.access), rt.operation, rt.query, rt.secret, string(rt.scope), rt.fresh}
 	}
 	return list
 }

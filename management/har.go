@@ -172,8 +172,16 @@ func exportFormats() []string {
 	return []string{"mockbase", "openapi", "postman", "wiremock", "har"}
 }
 
-// export hands out a project in another format (M-163).
+// export hands out a project in another format (M-163). An archive of traffic needs a token that may read traffic, everything
+// else one that may read mocks; the route itself asks for neither.
 func (s *Server) export(c *call) error {
+	need := scopeMocksRead
+	if c.QueryParam("format") == "har" {
+		need = scopeTrafficRead
+	}
+	if !c.caller.has(need) {
+		return insufficientScope(need)
+	}
 	p := c.params()
 	filter := trafficFilter(p)
 	format := p.choice("format", exportFormats())

@@ -44,7 +44,7 @@ func maintenanceRoutes(list []string) []route {
 	return []route{
 		{id: "M-232", method: http.MethodGet, path: adminBackups, access: accessAdmin, operation: "listBackups", handle: (*Server).listBackups, query: list},
 		{id: "M-233", method: http.MethodPost, path: adminBackups, access: accessAdmin, operation: "createBackup", handle: (*Server).createBackup, creates: true, patience: definitionPatience},
-		{id: "M-234", method: http.MethodGet, path: adminBackups + "/{id}/content", access: accessAdmin, fresh: true, operation: "getBackupContent", handle: (*Server).backupContent, offers: []string{typeDatabase}, patience: definitionPatience},
+		{id: "M-234", method: http.MethodGet, path: adminBackups + "/{id}/content", access: accessAdmin, fresh: true, exports: true, operation: "getBackupContent", handle: (*Server).backupContent, offers: []string{typeDatabase}, patience: definitionPatience},
 		{id: "M-235", method: http.MethodDelete, path: adminBackups + "/{id}", access: accessAdmin, operation: "deleteBackup", handle: (*Server).deleteBackup},
 		{id: "M-236", method: http.MethodGet, path: adminSystem, access: accessAdmin, operation: "getSystem", handle: (*Server).systemState},
 		{id: "M-237", method: http.MethodGet, path: adminConfig, access: accessAdmin, operation: "getConfig", handle: (*Server).configuration},
@@ -124,6 +124,11 @@ func (s *Server) backupContent(c *call) error {
 		return err
 	}
 	defer func() { _ = content.Close() }() // it was only read
+	if c.Request().Method != http.MethodHead {
+		if err := s.audited(c); err != nil {
+			return err
+		}
+	}
 	h := c.header()
 	h.Set("Content-Type", typeDatabase)
 	h.Set("Content-Length", strconv.FormatInt(b.SizeBytes, 10))
@@ -235,6 +240,9 @@ func readConfigPatch(patch *mockbase.Node, items []mockbase.ConfigItem) (map[str
 	return values, faults.Err()
 }
 
+// defaultMaxTokensPerUser is how many tokens a user may make where nothing else is set (rule M-9).
+const defaultMaxTokensPerUser = 100
+
 // settings are what administrators change of the server while it works.
 func (s *Server) settings() mockbase.InstanceSettings {
 	var now mockbase.InstanceSettings
@@ -242,5 +250,6 @@ func (s *Server) settings() mockbase.InstanceSettings {
 		now = s.Settings()
 	}
 	now.Name, now.Color = cmp.Or(now.Name, s.Instance.Name), cmp.Or(now.Color, s.Instance.Color)
+	now.MaxTokensPerUser = cmp.Or(now.MaxTokensPerUser, defaultMaxTokensPerUser)
 	return now
 }

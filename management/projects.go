@@ -138,12 +138,7 @@ func (s *Server) answerProject(c *call, status int, snapshot *mockbase.Snapshot,
 
 // createProject makes a project that the caller owns (M-131).
 func (s *Server) createProject(c *call) error {
-	if s.settings().ProjectCreation == mockbase.ProjectsByAdmins && c.caller.user.Role != mockbase.InstanceAdmin {
-		return &mockbase.Error{
-			Code: mockbase.CodeForbidden, Message: "only administrators of this server create projects", Hint: "ask an administrator",
-		}
-	}
-	if err := c.mayCreateProject(); err != nil {
+	if err := s.mayCreateProject(c); err != nil {
 		return err
 	}
 	body, err := c.read(typeJSON)
@@ -171,8 +166,14 @@ func (s *Server) createProject(c *call) error {
 	return s.answerProject(c, http.StatusCreated, made, mockbase.RoleOwner)
 }
 
-// mayCreateProject refuses tokens that are not for all projects: one that is made would be out of their reach (rule M-51).
-func (c *call) mayCreateProject() error {
+// mayCreateProject refuses who is no administrator where only they create projects (rule M-50), and tokens that are not for
+// all projects: one that is made would be out of their reach (rule M-51).
+func (s *Server) mayCreateProject(c *call) error {
+	if s.settings().ProjectCreation == mockbase.ProjectsByAdmins && c.caller.user.Role != mockbase.InstanceAdmin {
+		return &mockbase.Error{
+			Code: mockbase.CodeForbidden, Message: "only administrators of this server create projects", Hint: "ask an administrator",
+		}
+	}
 	t := c.caller.token
 	if t == nil || slices.Contains(t.Projects, mockbase.AllProjects) && c.caller.has(scopeProjectAdmin) {
 		return nil

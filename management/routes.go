@@ -48,6 +48,8 @@ type route struct {
 	fresh bool
 	// unaudited leaves what the route changes out of the audit log: it is no change that anybody made.
 	unaudited bool
+	// exports tells that reading the route hands out secrets, which the audit log tells like a change.
+	exports bool
 	// operation is the operationId of the API document.
 	operation string
 	handle    func(*Server, *call) error
@@ -185,7 +187,7 @@ func explanationRoutes(project string) []route {
 		{id: "M-177", method: http.MethodGet, path: one + "/explain", access: accessViewer, scope: scopeTrafficRead, operation: "explainExchange", handle: (*Server).explainExchange, asks: true},
 		{id: "M-182", method: http.MethodGet, path: project + "/events", access: accessViewer, scope: scopeTrafficRead, operation: "streamEvents", handle: (*Server).streamEvents, tickets: true, offers: []string{typeEvents}, patience: streamPatience, query: append(trafficFilters(), "types", "batch", "after", "ticket")},
 		{id: "M-183", method: http.MethodPost, path: project + "/events/tickets", access: accessViewer, scope: scopeTrafficRead, operation: "issueTicket", handle: (*Server).issueTicket},
-		{id: "M-163", method: http.MethodGet, path: project + "/exports", access: accessViewer, scope: scopeMocksRead, operation: "exportProject", handle: (*Server).export, query: append(trafficFilters(), "format")},
+		{id: "M-163", method: http.MethodGet, path: project + "/exports", access: accessViewer, scope: scopeAny, operation: "exportProject", handle: (*Server).export, query: append(trafficFilters(), "format")},
 		{id: "M-178", method: http.MethodPost, path: one + "/draft", access: accessEditor, scope: scopeMocksRead, operation: "draftMock", handle: (*Server).draftMock},
 	}
 }

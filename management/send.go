@@ -52,6 +52,10 @@ func (s *Server) send(c *call) error {
 	if work.count == 1 {
 		work.MaxBody = singleBody
 	}
+	// Counters, states and limits move, so that it is a change like another.
+	if err := s.audited(c); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(c.ctx(), maxSeriesTime)
 	defer cancel()
 	items, err := s.sendAll(ctx, work)

@@ -13,7 +13,6 @@ import (
 
 // The bounds of API tokens (rules M-9 and M-41).
 const (
-	maxTokensPerUser    = 100
 	maxTokenName        = 200
 	maxTokenProjects    = 100
 	maxTokenAddresses   = 100
@@ -156,7 +155,7 @@ func (s *Server) createToken(c *call) error {
 	made.Hash, made.Prefix = secret.Hash, secret.Shown()
 	view := s.viewToken(made)
 	c.noteTarget(made.ID, made.Name, nil, view)
-	if err := s.Accounts.CreateToken(c.ctx(), made, maxTokensPerUser); err != nil {
+	if err := s.Accounts.CreateToken(c.ctx(), made, s.settings().MaxTokensPerUser); err != nil {
 		return err
 	}
 	answer := struct {

@@ -197,10 +197,8 @@ func (s *Server) updateUser(c *call) error {
 	ends := after.Disabled && !before.Disabled
 	changed, err := s.Accounts.ChangeUser(c.ctx(), mockbase.UserChange{
 		ID: before.ID, EndSignIns: ends, EndTokens: ends, At: s.clock(), Change: func(u *mockbase.User) error {
-			if ends || u.Role != after.Role {
-				u.Epoch++
-			}
-			u.Name, u.Role, u.Disabled, u.UpdatedAt = after.Name, after.Role, after.Disabled, s.clock()
+			changeAccount(u, before, &after)
+			u.UpdatedAt = s.clock()
 			return nil
 		},
 	})
@@ -208,6 +206,23 @@ func (s *Server) updateUser(c *call) error {
 		return err
 	}
 	return c.json(http.StatusOK, viewUser(changed))
+}
+
+// changeAccount changes of a user what differs between before and after, and nothing else: somebody may have changed the
+// rest meanwhile. Who loses or gains rights needs new access tokens.
+func changeAccount(u, before, after *mockbase.User) {
+	if after.Name != before.Name {
+		u.Name = after.Name
+	}
+	if after.Disabled != before.Disabled {
+		u.Disabled = after.Disabled
+	}
+	if after.Role != before.Role {
+		u.Role = after.Role
+	}
+	if after.Role != before.Role || after.Disabled && !before.Disabled {
+		u.Epoch++
+	}
 }
 
 // deleteUser deletes a user; what they made stays (M-123).

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
-	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/store"
 )
 
@@ -37,7 +36,7 @@ func (s *server) startUpkeep() error {
 	return nil
 }
 
-// clearUp deletes what has run out and replaces a signing key that is due (rules M-33, M-34 and M-61). What fails is
+// clearUp deletes what has run out and replaces a signing key that is due (rules M-20, M-33, M-34 and M-61). What fails is
 // tried again the next time.
 func (s *server) clearUp(ctx context.Context) {
 	now := s.clock()
@@ -53,9 +52,10 @@ func (s *server) clearUp(ctx context.Context) {
 			s.trim(ctx, retentionOf(p.Project.ID, own, now))
 		}
 	}
+	oldest := now.Add(-s.stored.Settings().AuditRetention)
 	for what, drop := range map[string]func() (int, error){
-		"invitations":  func() (int, error) { return s.store.DeleteExpiredInvitations(ctx, now.Add(-management.AuditRetention)) },
-		"audit log":    func() (int, error) { return s.store.TrimAudit(ctx, now.Add(-management.AuditRetention)) },
+		"invitations":  func() (int, error) { return s.store.DeleteExpiredInvitations(ctx, oldest) },
+		"audit log":    func() (int, error) { return s.store.TrimAudit(ctx, oldest) },
 		"kept answers": func() (int, error) { return s.store.DeleteReplays(ctx, now.Add(-24*time.Hour)) },
 	} {
 		if _, err := drop(); err != nil && ctx.Err() == nil {
