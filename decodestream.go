@@ -30,6 +30,18 @@ func decodeSSE(at place) *SSE {
 	return s
 }
 
+// DecodeSSEEvent reads an event at a place of a document, as a broadcast takes it (rule M-158): what is about its place in a
+// script is a fault. What is wrong is appended to the faults.
+func DecodeSSEEvent(n *Node, pointer string, faults *Faults) *SSEEvent {
+	e := decodeEvent(place{n, pointer, faults})
+	for _, name := range []string{"after", "close", "reset"} {
+		if at := n.Find(name); at != nil {
+			faults.Add(at, childPointer(pointer, name), FieldConflict, "cannot be broadcast: it belongs to a script")
+		}
+	}
+	return &e
+}
+
 func decodeEvent(at place) SSEEvent {
 	f := at.fields()
 	var e SSEEvent

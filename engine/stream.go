@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"net"
 	"net/http"
@@ -170,7 +171,7 @@ func (s *scripted) send(c *call) {
 		Script: s.bind(c), LastID: c.header.Get("Last-Event-ID"), Clock: c.clock(),
 		Stream: sse.Stream{
 			ID: c.id(), Project: c.program.project.ID, Group: c.streamGroup(), Mock: c.outcome.route.mock.Name,
-			Client: c.engine.options.ClientAddress(c.request),
+			Client: c.engine.options.ClientAddress(c.request), Since: c.engine.options.Clock(), Session: c.session.ID(), SessionName: c.session.Name(),
 		},
 		Written: c.noteWritten,
 	}
@@ -186,7 +187,12 @@ func (s *scripted) send(c *call) {
 }
 
 // streamGroup is what a broadcast to the mock of the call reaches.
-func (c *call) streamGroup() string { return c.program.project.ID + "/" + c.outcome.route.mock.Name }
+func (c *call) streamGroup() string { return streamGroup(c.program.project.ID, c.outcome.route.mock) }
+
+// streamGroup tells the mocks of a project apart. Those without an id, which no definition states, are known by their names.
+func streamGroup(projectID string, m *mockbase.Mock) string {
+	return projectID + "/" + cmp.Or(m.ID, m.Name)
+}
 
 // bind returns the script with times that are drawn for the call.
 func (s *scripted) bind(c *call) *sse.Script {
@@ -263,12 +269,4 @@ func tooManyStreams(err error) *failure {
 		status: http.StatusServiceUnavailable, code: mockbase.CodeBusy, title: "Too many streams", own: true,
 		detail: strings.ToUpper(err.Error()[:1]) + err.Error()[1:] + ".",
 	}
-}
-
-// Streams lists the open event streams of a project (rule U6).
-func (e *Engine) Streams(projectID string) []sse.Stream { return e.streams.List(projectID) }
-
-// Broadcast writes an event to every open stream of a mock and tells how many there are (rule U5).
-func (e *Engine) Broadcast(projectID, mock string, event *mockbase.SSEEvent) int {
-	return e.streams.Broadcast(projectID+"/"+mock, eventOf(event))
 }

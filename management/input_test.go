@@ -43,6 +43,7 @@ func bodies() []bodied {
 		{http.MethodPost, mocksPath, owner, either, `{"request":"GET /x","response":{}}`, 16},
 		{http.MethodPut, mocksPath + "/hello", owner, either, `{"request":"GET /x","response":{}}`, 16},
 		{http.MethodPatch, mocksPath + "/hello", owner, patches, `{"priority":1}`, 1},
+		{http.MethodPost, mocksPath + "/hello/broadcast", owner, json, `{"data":"x"}`, 1},
 		{http.MethodPost, mocksPath + "/hello/try", owner, json, `{"request":{"method":"GET","target":"/x"}}`, 16},
 		{http.MethodPost, shopPath + "/try", owner, json, `{"request":{"method":"GET","target":"/x"}}`, 16},
 		{http.MethodPost, shopPath + "/send", owner, json, `{"request":{"method":"GET","target":"/x"}}`, 16},
@@ -90,7 +91,7 @@ func inputWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.apply(`{"collections":{"posts":{"path":"/posts"}}}`)
 	w.limit("partner", `{"limit":3,"window":"1m"}`)
-	w.addMock(`{"name":"hello","request":"GET /hello","rateLimit":{"use":"partner"},"response":{}}`)
+	w.addMock(`{"name":"hello","request":"GET /hello","rateLimit":{"use":"partner"},"response":{"sse":{"events":[{"data":"x"}]}}}`)
 	w.mocked(http.MethodGet, "/hello", "")
 	w.record()
 	w.addMock(`{"name":"pay","request":"POST /pay","scenario":"checkout","response":{"setState":"paid"}}`)

@@ -107,6 +107,10 @@ func (s *Server) table() []route {
 		limiting := operations(limitRoutes(nil))
 		table = slices.DeleteFunc(table, func(rt route) bool { return limiting[rt.operation] })
 	}
+	if s.Connections == nil {
+		streaming := operations(connectionRoutes(nil))
+		table = slices.DeleteFunc(table, func(rt route) bool { return streaming[rt.operation] })
+	}
 	if s.Guardian == nil {
 		table = slices.DeleteFunc(table, func(rt route) bool {
 			return strings.HasPrefix(rt.path, adminShield) || strings.HasPrefix(rt.path, adminBans)
@@ -173,7 +177,7 @@ func routes() []route {
 		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, scope: scopeTrafficRead, operation: "listTraffic", handle: (*Server).listTraffic, offers: []string{typeJSON, typeLines}, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, scope: scopeTrafficRead, operation: "getExchange", handle: (*Server).getExchange},
 		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, scope: scopeTrafficClear, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
-	}, accountRoutes(list), peopleRoutes(list), explanationRoutes(project), stateRoutes(list), collectionRoutes(list), variableRoutes(list), limitRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
+	}, accountRoutes(list), peopleRoutes(list), explanationRoutes(project), stateRoutes(list), collectionRoutes(list), variableRoutes(list), limitRoutes(list), connectionRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
 }
 
 // explanationRoutes are those by which requests are explained, made and turned into mocks.

@@ -143,7 +143,9 @@ type Options struct {
 	State State
 	// Limits are the simulated limits of mocks; nil is 404 for them.
 	Limits Limits
-	Keys   *auth.KeyRing
+	// Connections are the open streams of mocks; nil is 404 for them.
+	Connections Connections
+	Keys        *auth.KeyRing
 	// Hasher hashes passwords; nil is one with the costs of rule M-36.
 	Hasher *auth.Hasher
 	// SetupCode lets the first administrator in; nil when there is one already.

@@ -111,7 +111,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 		t.Fatal(err)
 	}
 	o := management.Options{
-		Mocks: w.engine, State: w.engine, Limits: w.engine, Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
+		Mocks: w.engine, State: w.engine, Limits: w.engine, Connections: w.engine, Catalog: w.catalog, Accounts: w.people, Traffic: w.journal, Keys: w.keys, Hasher: w.hasher, Warnings: w.plane.Warnings,
 		MockSchema: []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`),
 		Build:      management.BuildInfo{Version: "1.2.3", Commit: "abc", BuiltAt: "2026-03-01T00:00:00Z"},
 		Instance:   management.Instance{Name: "Test", Color: "#1d4ed8"},

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,8 +35,13 @@ type Stream struct {
 	Group   string
 	Project string
 	Mock    string
-	Client  netip.Addr
-	Since   time.Time
+	// Session and SessionName name the session that it belongs to.
+	Session, SessionName string
+	Client               netip.Addr
+	// Since is that of its clock, unless it is given.
+	Since time.Time
+	// Sent counts the events that were written, without heartbeats.
+	Sent int64
 }
 
 // Hub keeps the open streams. Its methods may be called at the same time.
@@ -50,6 +56,8 @@ type Hub struct {
 // stream is one open stream.
 type stream struct {
 	Stream
+
+	sent atomic.Int64
 	// broadcasts are events to write between those of the script.
 	broadcasts chan []byte
 	// slow is closed when the client did not keep up.
@@ -78,7 +86,9 @@ func (h *Hub) List(project string) []Stream {
 	var list []Stream
 	for s := range h.streams {
 		if s.Project == project {
-			list = append(list, s.Stream)
+			one := s.Stream
+			one.Sent = s.sent.Load()
+			list = append(list, one)
 		}
 	}
 	slices.SortFunc(list, func(a, b Stream) int {
@@ -88,13 +98,16 @@ func (h *Hub) List(project string) []Stream {
 }
 
 // Broadcast writes an event to every open stream of a group, in the order of the calls, and tells how many there are. A
-// stream whose client is too far behind ends instead (rule U5).
-func (h *Hub) Broadcast(group string, e *Event) int {
+// stream whose client is too far behind ends instead (rule U5). A session that is not empty leaves out those of others.
+func (h *Hub) Broadcast(group, session string, e *Event) int {
 	text := e.Append(nil)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	reached := 0
 	for s := range h.groups[group] {
+		if session != "" && s.Session != session {
+			continue
+		}
 		select {
 		case s.broadcasts <- text:
 			reached++

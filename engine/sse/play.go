@@ -39,7 +39,9 @@ type Outcome struct {
 // nothing was written.
 func (h *Hub) Play(ctx context.Context, w http.ResponseWriter, p *Play, begin func(), closing <-chan struct{}) (Outcome, error) {
 	s := &stream{Stream: p.Stream, broadcasts: make(chan []byte, queued), slow: make(chan struct{})}
-	s.Since = p.Clock.Now()
+	if s.Since.IsZero() {
+		s.Since = p.Clock.Now()
+	}
 	if err := h.add(s); err != nil {
 		return Outcome{}, err
 	}
@@ -95,7 +97,7 @@ func (r *run) step(step *Step) bool {
 	for {
 		select {
 		case text := <-r.stream.broadcasts:
-			if !r.write(text) {
+			if !r.send(text) {
 				return false
 			}
 			continue
@@ -114,7 +116,7 @@ func (r *run) event(step *Step) bool {
 			return false
 		}
 	}
-	return len(text) == 0 || r.write(text)
+	return len(text) == 0 || r.send(text)
 }
 
 // end ends the stream, or waits for others to end it.
@@ -161,7 +163,7 @@ func (r *run) pass(due <-chan struct{}) bool {
 		case <-due:
 			return true
 		case text := <-r.stream.broadcasts:
-			if !r.write(text) {
+			if !r.send(text) {
 				return false
 			}
 		case <-beat:
@@ -179,6 +181,15 @@ func (r *run) pass(due <-chan struct{}) bool {
 			return false
 		}
 	}
+}
+
+// send writes an event.
+func (r *run) send(text []byte) bool {
+	if !r.write(text) {
+		return false
+	}
+	r.stream.sent.Add(1)
+	return true
 }
 
 func (r *run) write(text []byte) bool {

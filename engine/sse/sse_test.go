@@ -203,12 +203,12 @@ func TestU5_a_broadcast_reaches_every_stream_of_the_mock_in_order(t *testing.T) 
 			ends = append(ends, running(t.Context(), h, c, script, []string{"a", "a", "b"}[i]))
 		}
 		synctest.Wait()
-		if n := h.Broadcast("a", &sse.Event{Data: new("x")}); n != 2 {
+		if n := h.Broadcast("a", "", &sse.Event{Data: new("x")}); n != 2 {
 			t.Errorf("reached %d streams, want 2", n)
 		}
-		h.Broadcast("a", &sse.Event{Data: new("y")})
+		h.Broadcast("a", "", &sse.Event{Data: new("y")})
 		time.Sleep(3 * time.Minute) //nolint:forbidigo // in a bubble
-		h.Broadcast("a", &sse.Event{Data: new("z")})
+		h.Broadcast("a", "", &sse.Event{Data: new("z")})
 		synctest.Wait()
 		for _, c := range clients[:2] {
 			if got := strings.NewReplacer("data: ", "", "\n", "").Replace(c.texts()); got != "xy12z" {
@@ -295,7 +295,7 @@ func TestU6_a_client_that_does_not_read_holds_nobody_up(t *testing.T) {
 		slowEnd, quickEnd := running(t.Context(), h, slow, script, "a"), running(t.Context(), h, quick, script, "a")
 		synctest.Wait()
 		for range 200 {
-			h.Broadcast("a", &sse.Event{Data: new("x")})
+			h.Broadcast("a", "", &sse.Event{Data: new("x")})
 			synctest.Wait()
 		}
 		if n := len(quick.got()); n != 200 {

@@ -1,0 +1,155 @@
+package management_test
+
+import (
+	"bufio"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management"
+)
+
+// listener is a client of an event stream.
+type listener struct {
+	t     *testing.T
+	lines *bufio.Scanner
+}
+
+// listen opens the stream of a mock and waits for its first event.
+func (w *world) listen(server *httptest.Server, path string) *listener {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, server.URL+"/m/shop"+path, http.NoBody)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	//nolint:bodyclose // when the test ends
+	got, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { got.Body.Close() })
+	l := &listener{t: w.t, lines: bufio.NewScanner(got.Body)}
+	if first := l.next(); first != "data: hello" {
+		w.t.Fatalf("the stream begins with %q", first)
+	}
+	return l
+}
+
+// next is the next line that is not blank.
+func (l *listener) next() string {
+	l.t.Helper()
+	for l.lines.Scan() {
+		if text := l.lines.Text(); text != "" {
+			return text
+		}
+	}
+	l.t.Fatalf("the stream ended: %v", l.lines.Err())
+	return ""
+}
+
+// streaming is a world with a mock that streams, and a server for it.
+func streaming(t *testing.T) (*world, *httptest.Server) {
+	t.Helper()
+	w := newWorld(t)
+	w.addMock(`{"name":"ticks","request":"GET /ticks","response":{"sse":{"events":[{"data":"hello"}],"end":"keep_open"}}}`)
+	w.addMock(`{"name":"other","request":"GET /other","response":{"sse":{"events":[{"data":"hello"}],"end":"keep_open"}}}`)
+	w.addMock(`{"name":"plain","request":"GET /plain","response":{"text":"x"}}`)
+	server := httptest.NewServer(w.engine)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return w, server
+}
+
+func TestM157_U6_open_streams_are_listed(t *testing.T) {
+	t.Parallel()
+	w, server := streaming(t)
+	w.listen(server, "/ticks")
+	w.listen(server, "/~ci/ticks")
+	w.listen(server, "/other")
+	list := func(query string) []string {
+		return w.get(mocksPath + "/ticks/connections" + query).names("session")
+	}
+	for query, want := range map[string]string{
+		"?sort=-openedAt&q=default": "default", "?session=ci": "ci", "?session=default": "default", "?q=127.0.0.1&session=ci": "ci", "?q=nobody": "",
+	} {
+		if got := strings.Join(list(query), " "); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	if got := list("?sort=sent&count=true"); len(got) != 2 {
+		t.Errorf("listed are %q", got)
+	}
+	if got := string(w.get(mocksPath + "/ticks/connections?session=ci").body); !strings.Contains(got, `"kind":"sse","session":"ci","ip":"127.0.0.1","openedAt":"2026-03-01T12:00:00.000Z","sent":1,"received":0`) {
+		t.Errorf("the stream is %s", got)
+	}
+	for _, path := range []string{"/none/connections", "/ticks/connections?session=none"} {
+		w.send(call{method: http.MethodGet, path: mocksPath + path, as: viewer}).want(http.StatusNotFound, mockbase.CodeNotFound)
+	}
+}
+
+func TestM158_U5_a_broadcast_reaches_the_open_streams_of_a_mock(t *testing.T) {
+	t.Parallel()
+	w, server := streaming(t)
+	standard, ci, other := w.listen(server, "/ticks"), w.listen(server, "/~ci/ticks"), w.listen(server, "/other")
+	send := func(path, body, want string) {
+		t.Helper()
+		got := w.send(call{method: http.MethodPost, path: mocksPath + path, as: editor, body: body}).want(http.StatusOK)
+		if text := strings.TrimSpace(string(got.body)); text != `{"connections":`+want+`}` {
+			t.Errorf("%s %s: %s", path, body, text)
+		}
+	}
+	send("/ticks/broadcast", `{"event":"news","data":"1"}`, "2")
+	send("/ticks/broadcast?session=ci", `{"json":{"n":2.50}}`, "1")
+	send("/ticks/broadcast", `{"data":"3"}`, "2")
+	send("/other/broadcast", `{"data":"4"}`, "1")
+	for _, want := range []string{"event: news", "data: 1", "data: 3"} {
+		if got := standard.next(); got != want {
+			t.Errorf("in the session default: %q, want %q", got, want)
+		}
+	}
+	for _, want := range []string{"event: news", "data: 1", `data: {"n":2.50}`, "data: 3"} {
+		if got := ci.next(); got != want {
+			t.Errorf("in the session ci: %q, want %q", got, want)
+		}
+	}
+	if got := other.next(); got != "data: 4" {
+		t.Errorf("of another mock: %q", got)
+	}
+	w.send(call{method: http.MethodPost, path: mocksPath + "/ticks/broadcast?session=none", as: editor, body: `{"data":"x"}`}).want(http.StatusNotFound)
+	w.send(call{method: http.MethodPost, path: mocksPath + "/ticks/broadcast", as: viewer, body: `{"data":"x"}`}).want(http.StatusForbidden)
+}
+
+func TestM158_what_is_no_event_is_refused(t *testing.T) {
+	t.Parallel()
+	w, _ := streaming(t)
+	for body, pointer := range map[string]string{
+		`{}`:                           "#",
+		`{"data":"x","after":"1s"}`:    "#/after",
+		`{"close":true}`:               "#/close",
+		`{"data":"x","reset":true}`:    "#/reset",
+		`{"data":"x","json":1}`:        "#/json",
+		`{"event":"a\nb","data":"x"}`:  "#/event",
+		`{"id":"a\u0000b","data":"x"}`: "#/id",
+		`{"data":"x","evnt":"a"}`:      "#/evnt",
+	} {
+		got := w.send(call{method: http.MethodPost, path: mocksPath + "/ticks/broadcast", as: editor, body: body}).want(http.StatusUnprocessableEntity, mockbase.CodeValidationFailed)
+		if faults := got.problem().Errors; len(faults) != 1 || faults[0].Pointer != pointer {
+			t.Errorf("%s: %s", body, got.body)
+		}
+	}
+	got := w.send(call{method: http.MethodPost, path: mocksPath + "/plain/broadcast", as: editor, body: `{"data":"x"}`}).want(http.StatusUnprocessableEntity)
+	if !strings.Contains(string(got.body), "no response with sse") {
+		t.Errorf("answered %s", got.body)
+	}
+}
+
+func TestM157_without_streams_there_are_no_addresses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *management.Options) { o.Connections = nil })
+	w.addMock(`{"name":"hello","request":"GET /hello","response":{}}`)
+	w.send(call{method: http.MethodGet, path: mocksPath + "/hello/connections", as: owner}).want(http.StatusNotFound, mockbase.CodeNotFound)
+}
