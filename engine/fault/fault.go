@@ -39,8 +39,12 @@ const notChunk = "this is no chunk\r\n"
 // garbageBytes is how much garbage is sent: more than a status line, less than a packet.
 const garbageBytes = 512
 
-// settle lets bytes leave the machine before a reset, which drops what is still waiting.
-const settle = 10 * time.Millisecond
+// settle lets bytes leave the machine before a reset, which drops what is still waiting. On HTTP/2 the bytes leave in order,
+// but a client that reads both at once drops the answer for the reset, so it gets more time.
+const (
+	settle       = 10 * time.Millisecond
+	settleStream = 100 * time.Millisecond
+)
 
 // Fault is one failure of one answer.
 type Fault struct {
@@ -98,6 +102,9 @@ func (f *Fault) Strike(w http.ResponseWriter, r *http.Request, a Answer) Outcome
 	default:
 		s.finish((*Wire).Close)
 	}
+	if s.outcome.Abort && s.outcome.Status != 0 && s.Kind != Reset && s.Kind != ResetConnection {
+		s.settle()
+	}
 	return s.outcome
 }
 
@@ -146,12 +153,21 @@ func (s *strike) reset() {
 	if s.AfterBytes != nil {
 		body := s.answer.Body
 		s.head(len(body), body[:s.cut()])
-		s.Sleep(s.r.Context(), settle)
+		s.settle()
 	}
 	if s.Kind == ResetConnection && s.breakConnection() {
 		return
 	}
 	s.finish((*Wire).Reset)
+}
+
+// settle lets what was sent arrive before the break (rule Q12).
+func (s *strike) settle() {
+	if s.r.ProtoMajor > 1 {
+		s.Sleep(s.r.Context(), settleStream)
+		return
+	}
+	s.Sleep(s.r.Context(), settle)
 }
 
 // malform sends the head of a chunked answer and bytes that are no chunk.

@@ -265,6 +265,37 @@ func TestQ12_a_stream_breaks_and_the_others_go_on(t *testing.T) {
 	}
 }
 
+// A client that gets DATA and RST_STREAM in one read drops the data, as curl does.
+func TestQ12_curl_gets_the_data_before_the_stream_is_reset(t *testing.T) {
+	t.Parallel()
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Log("there is no curl here; what the server sends is checked by the other tests")
+		return
+	}
+	for name, c := range map[string]struct {
+		fault fault.Fault
+		body  string
+	}{
+		"truncate":        {fault.Fault{Kind: fault.Truncate}, "01234"},
+		"malformed chunk": {fault.Fault{Kind: fault.MalformedChunk}, "this is no chunk\r\n"},
+		"raw":             {fault.Fault{Kind: fault.Raw, Raw: []byte("raw")}, "raw"},
+		"reset":           {fault.Fault{Kind: fault.Reset, AfterBytes: new(int64(4))}, "0123"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTLSStage(t, c.fault)
+			for range 5 {
+				// The error is the fault itself.
+				got, _ := exec.CommandContext(t.Context(), curl, "-q", "-sk", "--noproxy", "*", "--http2", s.URL+"/broken").Output()
+				if string(got) != c.body {
+					t.Errorf("curl got %q, want %q", got, c.body)
+				}
+			}
+		})
+	}
+}
+
 // slow begins a request whose body only ends on release, which returns how the request went.
 func (s *stage) slow(t *testing.T) (started <-chan struct{}, release func() error) {
 	t.Helper()
