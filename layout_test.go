@@ -56,7 +56,7 @@ var house = []struct {
 		},
 		others: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
-	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator"}, others: []string{
+	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator", "internal/schemawork"}, others: []string{
 		"github.com/theory/jsonpath", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text", "github.com/andybalholm/brotli",
 		"github.com/antchfx/xmlquery", "github.com/antchfx/xpath", "github.com/klauspost/compress",
 	}},
@@ -80,7 +80,7 @@ var house = []struct {
 	{pkg: "engine/outbound"},
 	{pkg: "engine/jsonvalue"},
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},
-	{pkg: "openapi", ours: []string{""}, others: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	{pkg: "openapi", ours: []string{"", "internal/schemawork"}, others: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	{pkg: "store", ours: []string{""}},
 	{pkg: "store/sqlite", ours: []string{"", "store"}, others: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3", "golang.org/x/sys"}},
 	{pkg: "store/storetest", ours: []string{"", "store"}},
@@ -90,6 +90,7 @@ var house = []struct {
 	{pkg: "management/verdict", ours: []string{""}},
 	{pkg: "web"},
 	{pkg: "examples"},
+	{pkg: "internal/schemawork", others: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 	{pkg: "internal/testkit", ours: []string{""}, others: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "golang.org/x/sys"}},
 	{pkg: "cmd/mockbase", ours: []string{"*"}, others: []string{"*"}},
 }

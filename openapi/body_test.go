@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -40,6 +41,21 @@ func TestW13_W14_W16_bodies_by_their_media_types(t *testing.T) {
 		{"W16 a file", part + "image/png\r\n\r\n\x89PNG\r\n--B--\r\n", "204"},
 		{"W16 a file of another type", part + "text/html\r\n\r\nx\r\n--B--\r\n", "422 validation-failed body.file mediaType"},
 		{"W16 no boundary", "POST /form\nContent-Type: multipart/form-data\n\nx", "400 bad-request body parse"},
+	})
+}
+
+func TestW19_a_body_with_too_many_ways_through_its_schema_is_refused(t *testing.T) {
+	t.Parallel()
+	d := compile(t, head+`components:
+  schemas:
+    Tree: { anyOf: [{ type: array, items: { $ref: "#/components/schemas/Tree" } }, { type: array, items: { $ref: "#/components/schemas/Tree" } }, { type: string }] }
+paths:
+  /tree: { post: { requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Tree" } } } }, responses: { "204": { description: d } } } }
+`)
+	const post = "POST /tree\nContent-Type: application/json\n\n"
+	run(t, d, []exchange{
+		{"W19 deep", post + strings.Repeat("[", 25) + "1" + strings.Repeat("]", 25), "422 validation-failed body tooLarge"},
+		{"W19 flat", post + `["a",["b"]]`, "204"},
 	})
 }
 

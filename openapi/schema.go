@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/internal/schemawork"
 )
 
 // direction says which way a message goes: readOnly and writeOnly depend on it (rules W17 and W18).
@@ -44,7 +45,7 @@ type schema struct {
 	owner  *schemas
 	number int
 	// compiled are the forms for each direction.
-	compiled [3]*jsonschema.Schema
+	compiled [3]*schemawork.Schema
 	failed   [3]error
 	// fixed is the static value, made once.
 	once       sync.Once
@@ -114,12 +115,14 @@ func (s *schemas) addressed(address string) (*schema, direction, bool) {
 }
 
 // validator compiles the schema for a direction, once.
-func (s *schema) validator(d direction) (*jsonschema.Schema, error) {
+func (s *schema) validator(d direction) (*schemawork.Schema, error) {
 	s.owner.mu.Lock()
 	defer s.owner.mu.Unlock()
 	if s.compiled[d] == nil && s.failed[d] == nil {
-		s.compiled[d], s.failed[d] = s.owner.compiler.Compile(s.address(d))
-		if s.failed[d] != nil {
+		compiled, err := s.owner.compiler.Compile(s.address(d))
+		if s.failed[d] = err; err == nil {
+			s.compiled[d] = schemawork.Of(compiled)
+		} else {
 			s.owner.source.notes.add(s.place, mockbase.FieldSyntax, "the schema cannot be compiled, so nothing is checked by it: "+s.failed[d].Error())
 		}
 	}
@@ -132,7 +135,11 @@ func (s *schema) check(d direction, value any, location string) []mockbase.Viola
 	if err != nil {
 		return nil
 	}
-	invalid, ok := errors.AsType[*jsonschema.ValidationError](compiled.Validate(value))
+	err = compiled.Validate(value)
+	if errors.Is(err, schemawork.ErrTooLarge) {
+		return violation(location, codeTooLarge, err.Error())
+	}
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
 		return nil
 	}

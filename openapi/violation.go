@@ -23,6 +23,7 @@ const (
 	codeParse     = "parse"
 	codeMediaType = "mediaType"
 	codeSecurity  = "security"
+	codeTooLarge  = "tooLarge"
 )
 
 // maxViolations bounds what is told about one message.

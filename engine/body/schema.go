@@ -3,6 +3,8 @@ package body
 import (
 	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/jsonvalue"
+	"github.com/mockbase/mockbase/internal/schemawork"
 )
 
 // schema compiles a JSON Schema (rule H13).
@@ -68,7 +71,7 @@ func missedSchema(value *jsonvalue.Value, err error) mockbase.MissedPart {
 
 // Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
 type Schema struct {
-	compiled *jsonschema.Schema
+	compiled *schemawork.Schema
 }
 
 // SchemaError says why a document is invalid.
@@ -117,7 +120,7 @@ func CompileSchema(document *jsonvalue.Value) (schema *Schema, place []string, e
 	}
 	compiled, err := compiler.Compile(schemaAddress)
 	if err == nil {
-		return &Schema{compiled}, nil, nil
+		return &Schema{schemawork.Of(compiled, anchored(compiler, document)...)}, nil, nil
 	}
 	if wrong, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if invalid, ok := errors.AsType[*jsonschema.ValidationError](wrong.Err); ok {
@@ -133,8 +136,31 @@ func shorten(err error) string {
 	return cut(strings.ReplaceAll(err.Error(), schemaAddress, ""))
 }
 
+// anchored compiles the parts of a schema that dynamic references may mean, wherever they stand.
+func anchored(compiler *jsonschema.Compiler, document *jsonvalue.Value) []*jsonschema.Schema {
+	var found []*jsonschema.Schema
+	var look func(v *jsonvalue.Value, path []string)
+	look = func(v *jsonvalue.Value, path []string) {
+		if _, ok := v.Member("$dynamicAnchor"); ok {
+			// What is no schema, such as a value of an enum, does not compile.
+			fragment := url.URL{Fragment: jsonvalue.Pointer(path...)}
+			if schema, err := compiler.Compile(schemaAddress + fragment.String()); err == nil {
+				found = append(found, schema)
+			}
+		}
+		for i, item := range v.Items() {
+			look(item, append(path, strconv.Itoa(i)))
+		}
+		for name, member := range v.Members() {
+			look(member, append(path, name))
+		}
+	}
+	look(document, nil)
+	return found
+}
+
 // Validate returns nil for a valid document, a [*SchemaError] for another, and an error for a document whose numbers are
-// too large to be checked exactly.
+// too large to be checked exactly or that would take too much work.
 func (s *Schema) Validate(v *jsonvalue.Value) error {
 	if err := moderate(v); err != nil {
 		return err

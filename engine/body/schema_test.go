@@ -7,6 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// manyWays leads back to itself twice, so that the ways through a list double with each level.
+const manyWays = `{"$defs":{"n":{"anyOf":[{"type":"array","items":{"$ref":"#/$defs/n"}},{"type":"array","items":{"$ref":"#/$defs/n"}},` +
+	`{"type":"string"}]}},"$ref":"#/$defs/n"}`
+
+// deep is the number 1 within lists.
+func deep(levels int) string { return strings.Repeat("[", levels) + "1" + strings.Repeat("]", levels) }
+
 func TestH13_schemas(t *testing.T) {
 	t.Parallel()
 	matches{
@@ -27,6 +34,8 @@ func TestH13_schemas(t *testing.T) {
 		{"H13 no JSON is valid", `{"schema":true}`, `x`, false},
 		{"H13 a number that takes too long", `{"schema":{"minimum":0}}`, `1e1000000000`, false},
 		{"H13 a number that takes too long in a list", `{"schema":{}}`, `{"a":[1e-900000]}`, false},
+		{"H13 too many ways through a document", `{"schema":` + manyWays + `}`, deep(25), false},
+		{"H13 few ways through a document", `{"schema":` + manyWays + `}`, strings.Replace(deep(5), "1", `"x"`, 1), true},
 		{"H13 a long number", `{"schema":{}}`, strings.Repeat("9", 1_001), false},
 	}.run(t)
 }
