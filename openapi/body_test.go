@@ -54,7 +54,7 @@ paths:
 `)
 	const post = "POST /tree\nContent-Type: application/json\n\n"
 	run(t, d, []exchange{
-		{"W19 deep", post + strings.Repeat("[", 25) + "1" + strings.Repeat("]", 25), "422 validation-failed body tooLarge"},
+		{"W19 deep", sent(post + strings.Repeat("[", 25) + "1" + strings.Repeat("]", 25)), "422 validation-failed body tooLarge"},
 		{"W19 flat", post + `["a",["b"]]`, "204"},
 	})
 }
