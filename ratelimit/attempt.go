@@ -19,8 +19,12 @@ type Attempt struct {
 	// all of it; it is empty where nobody tells them apart.
 	Place  string
 	Method string
-	// Path is the decoded path of the request, Pattern the route that serves it, empty where none is known.
+	// Path is the path of the request as its handler finds it, decoded and without dot segments, Pattern the route that
+	// serves it, empty where none is known.
 	Path, Pattern string
+	// Alias is another path that a handler may take Path for, such as one without empty segments; it is empty for none. A
+	// blocklist looks at both, and what spares a request must be true of both.
+	Alias string
 	// Authenticated says that this server verified who is asking; a header alone proves nothing (rule RL104).
 	Authenticated bool
 	// Cost is the number of units asked for; 0 is 1.

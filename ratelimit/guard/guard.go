@@ -212,7 +212,7 @@ func (g *Guard) Judge(ctx context.Context, a *ratelimit.Attempt) ratelimit.Verdi
 	if p.empty && !g.bans.known.any() {
 		return ratelimit.Verdict{Allowed: true}
 	}
-	if matchesPath(p.rules.Exclude, a.Path) {
+	if excludes(p.rules.Exclude, a) {
 		p.excluded.live.Add(1)
 		return ratelimit.Verdict{Allowed: true, Layer: ratelimit.LayerExcluded}
 	}

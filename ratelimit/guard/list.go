@@ -107,6 +107,8 @@ type list struct {
 	networks    tree
 	identifiers map[string][]int
 	paths       map[string][]int
+	// covers compares paths: a list that spares does so only where each reading of the path is meant.
+	covers func(pattern string, a *ratelimit.Attempt) bool
 	// others are asked one by one: prefixes of paths, parts, headers, predicates.
 	others []int
 }
@@ -115,7 +117,10 @@ func compileList(layer ratelimit.Layer, entries []Entry, counts *registry) *list
 	if len(entries) == 0 {
 		return nil
 	}
-	l := &list{entries: make([]Entry, len(entries)), identifiers: make(map[string][]int), paths: make(map[string][]int)}
+	l := &list{entries: make([]Entry, len(entries)), identifiers: make(map[string][]int), paths: make(map[string][]int), covers: inOneReading}
+	if layer == ratelimit.LayerSafelist {
+		l.covers = inEachReading
+	}
 	for i := range entries {
 		e := named(entries[i])
 		l.entries[i] = e
@@ -146,9 +151,9 @@ func (l *list) find(a *ratelimit.Attempt) int {
 	if found >= 0 {
 		return found
 	}
-	for _, known := range [...][]int{l.identifiers[addressOf(a)], l.paths[a.Path], l.others} {
+	for _, known := range [...][]int{l.identifiers[addressOf(a)], l.paths[a.Path], l.paths[a.Alias], l.others} {
 		for _, i := range known {
-			if e := &l.entries[i]; live(e.Until, a.Now) && e.matches(a) {
+			if e := &l.entries[i]; live(e.Until, a.Now) && e.matches(a, l.covers) {
 				return i
 			}
 		}
@@ -157,13 +162,12 @@ func (l *list) find(a *ratelimit.Attempt) int {
 }
 
 // matches compares the conditions that are not looked up; the others hold.
-func (e *Entry) matches(a *ratelimit.Attempt) bool {
+func (e *Entry) matches(a *ratelimit.Attempt, coversPath func(string, *ratelimit.Attempt) bool) bool {
 	switch {
 	case e.Identifier != "":
 		return e.matchesPart(a)
 	case e.Path != "":
-		prefix, open := strings.CutSuffix(e.Path, "*")
-		return a.Path == e.Path || open && strings.HasPrefix(a.Path, prefix)
+		return coversPath(e.Path, a)
 	case e.Header != "":
 		return a.Parts != nil && e.accepts(a.Parts.Header(e.Header))
 	case e.Predicate != nil:

@@ -27,21 +27,43 @@ func (m *Matcher) matches(a *ratelimit.Attempt) bool {
 	if len(m.Methods) > 0 && !slices.Contains(m.Methods, a.Method) {
 		return false
 	}
-	if len(m.Paths) > 0 && !matchesPath(m.Paths, a.Path) && (a.Pattern == "" || !matchesPath(m.Paths, a.Pattern)) {
+	if len(m.Paths) > 0 && !m.matchesPath(a) {
 		return false
 	}
 	return m.Predicate == nil || m.Predicate(a)
 }
 
-// matchesPath says whether one of the patterns is the path, or a prefix of it if it ends in *.
-func matchesPath(patterns []string, path string) bool {
+func (m *Matcher) matchesPath(a *ratelimit.Attempt) bool {
+	return slices.ContainsFunc(m.Paths, func(pattern string) bool {
+		return inOneReading(pattern, a) || a.Pattern != "" && covers(pattern, a.Pattern)
+	})
+}
+
+// excludes says whether one of the patterns spares the attempt.
+func excludes(patterns []string, a *ratelimit.Attempt) bool {
 	for _, pattern := range patterns {
-		prefix, open := strings.CutSuffix(pattern, "*")
-		if path == pattern || open && strings.HasPrefix(path, prefix) {
+		if inEachReading(pattern, a) {
 			return true
 		}
 	}
 	return false
+}
+
+// covers says whether a pattern is the path, or a prefix of it if it ends in *.
+func covers(pattern, path string) bool {
+	prefix, open := strings.CutSuffix(pattern, "*")
+	return path == pattern || open && strings.HasPrefix(path, prefix)
+}
+
+// inOneReading says whether a pattern covers the path or its alias, which is what refuses wants.
+func inOneReading(pattern string, a *ratelimit.Attempt) bool {
+	return covers(pattern, a.Path) || a.Alias != "" && covers(pattern, a.Alias)
+}
+
+// inEachReading says whether a pattern covers the path and its alias, which is what spares wants. A slash that was left
+// out at the end makes no other path of it.
+func inEachReading(pattern string, a *ratelimit.Attempt) bool {
+	return covers(pattern, a.Path) && (a.Alias == "" || a.Alias == a.Path+"/" || covers(pattern, a.Alias))
 }
 
 // The parts of a key that a guard knows by itself. Any other is asked of the attempt's Parts (rule RL78).

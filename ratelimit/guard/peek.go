@@ -12,7 +12,7 @@ import (
 // least left, if there is one. Rules in dry run are named in WouldLimit and refuse nothing.
 func (g *Guard) Peek(ctx context.Context, a *ratelimit.Attempt) ratelimit.Verdict {
 	p := g.program.Load()
-	if matchesPath(p.rules.Exclude, a.Path) {
+	if excludes(p.rules.Exclude, a) {
 		return ratelimit.Verdict{Allowed: true, Layer: ratelimit.LayerExcluded}
 	}
 	if a.Now.IsZero() {

@@ -122,7 +122,7 @@ type verdict struct {
 // judge asks the policies in order. The verdict is the first denial, else the decision with the least left (rule RL90).
 func (g *Guard) judge(r *http.Request) verdict {
 	v := verdict{Decision: ratelimit.Decision{Allowed: true, Skipped: true}}
-	if g.excludes(r.URL.Path) {
+	if g.excludes(r) {
 		return v
 	}
 	v.now = g.limiter.Now()
@@ -193,10 +193,15 @@ func (g *Guard) identifier(r *http.Request) (string, bool) {
 
 func (g *Guard) address(r *http.Request) string { return g.addresses.Identifier(g.addresses.Client(r)) }
 
-func (g *Guard) excludes(requested string) bool {
+func (g *Guard) excludes(r *http.Request) bool {
+	if len(g.excluded) == 0 {
+		return false
+	}
+	resolved, alias := ResolvePath(r, "")
 	for _, pattern := range g.excluded {
 		prefix, open := strings.CutSuffix(pattern, "*")
-		if requested == pattern || open && strings.HasPrefix(requested, prefix) {
+		covers := func(path string) bool { return path == pattern || open && strings.HasPrefix(path, prefix) }
+		if covers(resolved) && (alias == "" || covers(alias)) {
 			return true
 		}
 	}

@@ -45,6 +45,8 @@ type IdentityOptions struct {
 	Secret []byte
 	// Addresses finds the client and says whose JA3 header is believed; nil takes the peer and believes nobody.
 	Addresses *Addresses
+	// Base is what dot segments of paths cannot leave, together with the segment behind it, as in [ResolvePath].
+	Base string
 	// Pattern finds the route that will serve a request; nil is r.Pattern, which a ServeMux sets for what stands behind it.
 	Pattern func(r *http.Request) string
 	// Claims returns the claims of a JWT that authentication has verified; nil is what [WithClaims] handed in.

@@ -123,7 +123,7 @@ func plainSources() map[string]source {
 		KeyToken:    func(q *question) (string, bool) { return q.secret(KeyToken, tokenOf) },
 		KeyUser:     func(q *question) (string, bool) { return q.readable(KeyUser, q.user) },
 		KeySession:  func(q *question) (string, bool) { return q.secret(KeySession, q.session) },
-		KeyPath:     func(q *question) (string, bool) { return q.bounded(KeyPath, q.request.URL.Path), true },
+		KeyPath:     func(q *question) (string, bool) { return q.bounded(KeyPath, q.path()), true },
 		KeyEndpoint: func(q *question) (string, bool) { return q.bounded(KeyEndpoint, q.endpoint()), true },
 	}
 }

@@ -29,6 +29,8 @@ type LayerOptions struct {
 	Judge Judge
 	// Place is that of the attempts (ratelimit.Attempt).
 	Place string
+	// Base is what dot segments of paths cannot leave, together with the segment behind it, as in [ResolvePath].
+	Base string
 	// Addresses finds the client; nil takes the peer for it.
 	Addresses *Addresses
 	// Pattern finds the route that will serve a request, so that ids in paths do not multiply keys (rule RL80); nil is
@@ -216,8 +218,9 @@ func (l *Layers) flight(r *http.Request) *flight {
 	}
 	client := l.options.Addresses.Client(r)
 	f.request = r
+	resolved, alias := ResolvePath(r, l.options.Base)
 	f.attempt = ratelimit.Attempt{
-		Place: l.options.Place, Address: client, Identifier: l.options.Addresses.Identifier(client), Method: r.Method, Path: r.URL.Path,
+		Place: l.options.Place, Address: client, Identifier: l.options.Addresses.Identifier(client), Method: r.Method, Path: resolved, Alias: alias,
 		Pattern: r.Pattern, Size: r.ContentLength, Parts: f,
 	}
 	if l.options.Pattern != nil {

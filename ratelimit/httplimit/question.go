@@ -51,13 +51,19 @@ func (q *question) address() string {
 	return q.options.Addresses.Identifier(q.options.Addresses.Client(q.request))
 }
 
+// path is the same however its dot segments and letters were written.
+func (q *question) path() string {
+	resolved, _ := ResolvePath(q.request, q.options.Base)
+	return resolved
+}
+
 func (q *question) endpoint() string {
 	pattern := q.request.Pattern
 	if q.options.Pattern != nil {
 		pattern = q.options.Pattern(q.request)
 	}
 	if pattern == "" {
-		pattern = q.request.URL.Path
+		pattern = q.path()
 	}
 	return q.request.Method + " " + pattern
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase/ratelimit/guard"
+	"github.com/mockbase/mockbase/ratelimit/httplimit"
 )
 
 // Listed is an entry of the shield's safelist or blocklist (rule RL88).
@@ -18,7 +19,7 @@ type Listed struct {
 func (l *Listed) UnmarshalText(text []byte) error {
 	l.text = string(text)
 	if strings.HasPrefix(l.text, "/") && !strings.ContainsAny(l.text, "? ") && strings.Count(strings.TrimSuffix(l.text, "*"), "*") == 0 {
-		l.entry = guard.Entry{Path: l.text}
+		l.entry = guard.Entry{Path: httplimit.CleanPath(l.text)}
 		return nil
 	}
 	var network Network

@@ -167,8 +167,9 @@ func (s *Shield) refuseLockOut(r *http.Request, next *mockbase.ShieldSettings, b
 	}
 	var ignored mockbase.Faults
 	client := httplimit.NewAddresses(s.addressing(next)).Client(r)
-	blocked, locked := refuses(entries(next.Blocklist, "blocklist", &ignored), client, r.URL.Path), next.Circuit.Force == string(ratelimit.ForceLockdown)
-	if !blocked && !locked || refuses(entries(next.Safelist, "safelist", &ignored), client, r.URL.Path) {
+	requested, _ := httplimit.ResolvePath(r, s.mocksBase())
+	blocked, locked := refuses(entries(next.Blocklist, "blocklist", &ignored), client, requested), next.Circuit.Force == string(ratelimit.ForceLockdown)
+	if !blocked && !locked || refuses(entries(next.Safelist, "safelist", &ignored), client, requested) {
 		return nil
 	}
 	if !blocked {

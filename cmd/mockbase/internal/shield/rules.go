@@ -32,7 +32,7 @@ func (s *Shield) compile(settings *mockbase.ShieldSettings) (*ruleSet, error) {
 	}
 	safelist, blocklist := entries(settings.Safelist, "safelist", &faults), entries(settings.Blocklist, "blocklist", &faults)
 	made.all = guard.Rules{
-		DryRun: s.options.Settings.ShieldDryRun, Exclude: s.options.Settings.ShieldExclude, Safelist: safelist, Blocklist: blocklist,
+		DryRun: s.options.Settings.ShieldDryRun, Exclude: cleanPaths(s.options.Settings.ShieldExclude), Safelist: safelist, Blocklist: blocklist,
 		Circuit: circuit(&settings.Circuit, &faults),
 	}
 	if s.options.Settings.Adaptive == "on" {
@@ -47,6 +47,15 @@ func (s *Shield) compile(settings *mockbase.ShieldSettings) (*ruleSet, error) {
 		return nil, err
 	}
 	return made, nil
+}
+
+// cleanPaths brings paths into the form that those of requests are judged in.
+func cleanPaths(written []string) []string {
+	clean := make([]string, 0, len(written))
+	for _, path := range written {
+		clean = append(clean, httplimit.CleanPath(path))
+	}
+	return clean
 }
 
 // inOrder returns the indexes of policies, most specific first (rule RL89): each user at each endpoint, each client,

@@ -27,6 +27,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/ratelimit"
 	"github.com/mockbase/mockbase/ratelimit/guard"
 	"github.com/mockbase/mockbase/ratelimit/httplimit"
@@ -147,7 +148,7 @@ func (s *Shield) openIdentity() error {
 	}
 	s.addresses = httplimit.NewAddresses(httplimit.AddressOptions{Logger: s.options.Logger})
 	made, err := httplimit.NewIdentity(httplimit.IdentityOptions{
-		Secret: secret, Addresses: s.addresses, User: s.user, JA3Header: string(set.JA3Header),
+		Secret: secret, Addresses: s.addresses, User: s.user, Base: s.mocksBase(), JA3Header: string(set.JA3Header),
 		FingerprintLevel: httplimit.Level(set.FingerprintLevel), FingerprintParts: set.FingerprintParts,
 	})
 	if err != nil {
@@ -159,6 +160,11 @@ func (s *Shield) openIdentity() error {
 			slog.String("fix", "set MOCKBASE_IDENTITY_SECRET to the same text on each"))
 	}
 	return nil
+}
+
+// mocksBase is the part of the paths of mocks that nothing leaves (rule B8).
+func (s *Shield) mocksBase() string {
+	return string(s.options.Settings.BasePath) + engine.DefaultBasePath + "/"
 }
 
 func (s *Shield) user(r *http.Request) (string, bool) {
@@ -223,7 +229,7 @@ func (s *Shield) openLayers(settings *mockbase.ShieldSettings) error {
 		Part: s.identity.Part, LogMatches: httplimit.MatchLog(set.ShieldLogMatches), Logger: s.options.Logger, Clock: s.options.Clock,
 	}
 	mocks, management, login, failures := common, common, common, common
-	mocks.Place, mocks.Judge, mocks.HeadersOn, mocks.Pattern = placeMocks, s.watched(s.guard, placeMocks), s.mockHeaders(settings), s.endpointOfMock
+	mocks.Place, mocks.Base, mocks.Judge, mocks.HeadersOn, mocks.Pattern = placeMocks, s.mocksBase(), s.watched(s.guard, placeMocks), s.mockHeaders(settings), s.endpointOfMock
 	management.Place, management.Judge, management.HeadersOn = placeManagement, s.watched(s.guard, placeManagement), s.managementHeaders()
 	management.Pattern, management.Authenticated = s.endpointOfManagement, s.authenticated
 	login.Place, login.Judge, login.HeadersOn = placeLogin, s.watched(s.signIn, placeLogin), s.managementHeaders()

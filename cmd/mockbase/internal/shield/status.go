@@ -5,12 +5,14 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/httplimit"
 )
 
 // mostDenied is how many of the keys that were refused most the status tells.
@@ -148,18 +150,9 @@ func (s *Shield) Probe(ctx context.Context, p mockbase.ShieldProbe) (mockbase.Sh
 	if p.Path == "" {
 		p.Path = "/m/"
 	}
-	r.URL.Path, r.RequestURI = p.Path, p.Path
-	client := s.addresses.Client(r)
-	a := &ratelimit.Attempt{
-		Place: placeOf(p.Path), Address: client, Identifier: s.addresses.Identifier(client), Method: r.Method, Path: p.Path,
-		Parts: &probeParts{shield: s, request: r},
-	}
-	a.Pattern = s.endpointOfManagement(r)
-	if a.Place == placeMocks {
-		a.Pattern = s.endpointOfMock(r)
-	}
+	a := s.probing(r, p.Path)
 	v := s.guard.Peek(ctx, a)
-	verdict := mockbase.ShieldVerdict{Client: client.String(), Allowed: v.Allowed, DecidedBy: string(v.Layer)}
+	verdict := mockbase.ShieldVerdict{Client: a.Address.String(), Allowed: v.Allowed, DecidedBy: string(v.Layer)}
 	if d := &v.Decision; d.Policy != nil && !v.Hidden {
 		verdict.Policy, verdict.Remaining = d.Policy.Name, &d.Remaining
 	}
@@ -172,6 +165,25 @@ func (s *Shield) Probe(ctx context.Context, p mockbase.ShieldProbe) (mockbase.Sh
 		verdict.Policy = v.Rule
 	}
 	return verdict, nil
+}
+
+// probing makes the attempt of a request with this path.
+func (s *Shield) probing(r *http.Request, target string) *ratelimit.Attempt {
+	r.URL.Path, r.RequestURI = target, target
+	if written, err := url.ParseRequestURI(target); err == nil {
+		r.URL.Path, r.URL.RawPath = written.Path, written.RawPath
+	}
+	resolved, alias := httplimit.ResolvePath(r, s.mocksBase())
+	client := s.addresses.Client(r)
+	a := &ratelimit.Attempt{
+		Place: placeOf(target), Address: client, Identifier: s.addresses.Identifier(client), Method: r.Method, Path: resolved, Alias: alias,
+		Parts: &probeParts{shield: s, request: r},
+	}
+	a.Pattern = s.endpointOfManagement(r)
+	if a.Place == placeMocks {
+		a.Pattern = s.endpointOfMock(r)
+	}
+	return a
 }
 
 // placeOf returns the plane that a path belongs to.
