@@ -24,7 +24,6 @@ func (w *world) listen(server *httptest.Server, path string) *listener {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	//nolint:bodyclose // when the test ends
 	got, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
 	if err != nil {
 		w.t.Fatal(err)
