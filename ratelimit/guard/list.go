@@ -261,13 +261,13 @@ func named(e Entry) Entry {
 // parseNetwork reads a network or a single address.
 func parseNetwork(text string) (netip.Prefix, bool) {
 	if network, err := netip.ParsePrefix(text); err == nil {
-		return canonical(network), true
+		return ratelimit.UnwrapNetwork(network), true
 	}
 	a, err := netip.ParseAddr(text)
 	if err != nil {
 		return netip.Prefix{}, false
 	}
-	a = a.Unmap().WithZone("")
+	a = ratelimit.UnwrapAddress(a)
 	return netip.PrefixFrom(a, a.BitLen()), true
 }
 

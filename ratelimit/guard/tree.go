@@ -3,6 +3,8 @@ package guard
 import (
 	"math/bits"
 	"net/netip"
+
+	"github.com/mockbase/mockbase/ratelimit"
 )
 
 const (
@@ -26,17 +28,9 @@ type node struct {
 	values []int
 }
 
-// canonical unwraps an IPv4 network that is written as an IPv6 one, drops zones and clears the bits behind the length.
-func canonical(p netip.Prefix) netip.Prefix {
-	if p.Addr().Is4In6() && p.Bits() >= mappedBits {
-		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
-	}
-	return p.Masked()
-}
-
 // insert adds a network with a value.
 func (t *tree) insert(p netip.Prefix, value int) {
-	p = canonical(p)
+	p = ratelimit.UnwrapNetwork(p)
 	leaf := &node{bytes: p.Addr().As16(), length: p.Bits(), values: []int{value}}
 	if p.Addr().Is4() {
 		leaf.length += mappedBits
@@ -74,7 +68,7 @@ func (t *tree) walk(a netip.Addr, visit func(value int)) {
 	if !a.IsValid() {
 		return
 	}
-	a = a.Unmap()
+	a = ratelimit.UnwrapAddress(a)
 	wanted := a.As16()
 	for n := t.roots[family(a)]; n != nil && commonBits(&n.bytes, &wanted, n.length) == n.length; {
 		for _, value := range n.values {

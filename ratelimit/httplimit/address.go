@@ -109,7 +109,7 @@ func newAddressing(o *AddressOptions) *addressing {
 	}
 	for _, p := range o.TrustedProxies {
 		if p.IsValid() {
-			a.trusted = append(a.trusted, unwrapPrefix(p))
+			a.trusted = append(a.trusted, ratelimit.UnwrapNetwork(p))
 		}
 	}
 	switch source := strings.ToLower(o.Header); {
@@ -191,7 +191,7 @@ func (a *Addresses) IPExtractor() func(*http.Request) string {
 // Identifier returns the part of a limiter's key that stands for the address: IPv4 whole, IPv6 as its network, and
 // "unix" for the zero address (rule RL75).
 func (a *Addresses) Identifier(client netip.Addr) string {
-	client = unwrap(client)
+	client = ratelimit.UnwrapAddress(client)
 	if !client.IsValid() {
 		return UnixClient
 	}
@@ -209,7 +209,7 @@ func (a *Addresses) Identifier(client netip.Addr) string {
 // Trusts says whether a peer is a proxy whose header is believed, and which header that is; "" is none.
 func (a *Addresses) Trusts(peer netip.Addr) (trusted bool, header string) {
 	now := a.present.Load()
-	return now.trusts(unwrap(peer)), now.header
+	return now.trusts(ratelimit.UnwrapAddress(peer)), now.header
 }
 
 // trusts says whether the address is one of our proxies.
@@ -240,31 +240,7 @@ func peerOf(r *http.Request) netip.Addr {
 		bare, _ := readEntry(r.RemoteAddr)
 		return bare
 	}
-	return unwrap(peer.Addr())
-}
-
-// unwrap removes the zone and returns the IPv4 address inside a mapped one or one of the well-known translation prefix
-// 64:ff9b::/96 (RFC 6052, rule RL74).
-func unwrap(address netip.Addr) netip.Addr {
-	address = address.WithZone("").Unmap()
-	if !address.Is6() {
-		return address
-	}
-	whole := address.As16()
-	if [12]byte(whole[:12]) != [12]byte{0, 0x64, 0xff, 0x9b} {
-		return address
-	}
-	return netip.AddrFrom4([4]byte(whole[12:]))
-}
-
-// unwrapPrefix does the same to a network.
-func unwrapPrefix(p netip.Prefix) netip.Prefix {
-	const wrapped = 96
-	p = p.Masked()
-	if inner := unwrap(p.Addr()); p.Bits() >= wrapped && p.Addr().Is6() && inner.Is4() {
-		return netip.PrefixFrom(inner, p.Bits()-wrapped)
-	}
-	return p
+	return ratelimit.UnwrapAddress(peer.Addr())
 }
 
 // identifierSlots is the number of texts that are kept: enough for the clients of a busy server, and 32 KiB when empty.

@@ -3,6 +3,8 @@ package httplimit
 import (
 	"net/netip"
 	"strings"
+
+	"github.com/mockbase/mockbase/ratelimit"
 )
 
 const (
@@ -183,7 +185,7 @@ func readEntry(entry string) (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	address, err := netip.ParseAddr(host)
-	return unwrap(address), err == nil
+	return ratelimit.UnwrapAddress(address), err == nil
 }
 
 // isPort says whether a text is a colon and a port number.

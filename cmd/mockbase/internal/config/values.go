@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/ratelimit"
 )
 
 // Address is where a listener is bound: host:port or :port; port 0 lets the system choose (rule C-6).
@@ -195,16 +196,17 @@ func (c *Count) UnmarshalText(text []byte) error {
 // Network is a network, or one address.
 type Network netip.Prefix
 
-// UnmarshalText reads 10.0.0.0/8, 192.0.2.7 or 2001:db8::/32.
+// UnmarshalText reads 10.0.0.0/8, 192.0.2.7 or 2001:db8::/32. IPv4 that is written as IPv6 is IPv4 (rule RL74).
 func (n *Network) UnmarshalText(text []byte) error {
 	if prefix, err := netip.ParsePrefix(string(text)); err == nil {
-		*n = Network(prefix.Masked())
+		*n = Network(ratelimit.UnwrapNetwork(prefix))
 		return nil
 	}
 	addr, err := netip.ParseAddr(string(text))
 	if err != nil || addr.Zone() != "" {
 		return fmt.Errorf("%q is no network: write it like 10.0.0.0/8, 192.0.2.7 or 2001:db8::/32", text)
 	}
+	addr = ratelimit.UnwrapAddress(addr)
 	*n = Network(netip.PrefixFrom(addr, addr.BitLen()))
 	return nil
 }

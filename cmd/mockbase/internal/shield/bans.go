@@ -61,12 +61,12 @@ func (s *Shield) restoreBans(ctx context.Context) error {
 // rekey gives a stored ban the key that its subject has now: addresses may be hashed by now or no more, and digests of
 // accounts and addresses change with the secret.
 func (s *Shield) rekey(ctx context.Context, b *mockbase.Ban) error {
-	_, key, err := s.keyOf(b.Subject)
+	subject, key, err := s.keyOf(b.Subject)
 	if err != nil || key == b.Key {
 		return nil //nolint:nilerr // What an older version stored and this one does not read stays as it is.
 	}
 	former := b.Key
-	b.Key = key
+	b.Subject, b.Key = subject, key
 	if err := s.options.Kept.PutBan(ctx, b); err != nil {
 		return err //nolint:wrapcheck // What the store says is for people.
 	}
@@ -190,8 +190,8 @@ func splitKey(key string) ([]string, bool) {
 	return parts, true
 }
 
-// keyOf returns the subject in its canonical form and the key by which the register knows it: a digest where addresses are
-// hashed, which for IPv6 is that of the client's network (rules RL75 and RL133).
+// keyOf returns the subject in its canonical form and the key by which the register knows it. An address has that of its
+// client, which for IPv6 is the client's network, and a digest where addresses are hashed (rules RL75 and RL133).
 func (s *Shield) keyOf(subject mockbase.BanSubject) (mockbase.BanSubject, string, error) {
 	wrong := func(detail string) error {
 		return mockbase.Invalid([]mockbase.FieldError{{Pointer: "#/subject/value", Code: mockbase.FieldPattern, Detail: detail}})
@@ -215,10 +215,7 @@ func (s *Shield) keyOf(subject mockbase.BanSubject) (mockbase.BanSubject, string
 		return subject, subject.Value, nil // It is nobody's address.
 	}
 	subject.Value = network.Addr().String()
-	if s.options.Settings.ShieldHashAddresses {
-		return subject, s.addresses.Identifier(network.Addr()), nil
-	}
-	return subject, subject.Value, nil
+	return subject, s.addresses.Identifier(network.Addr()), nil
 }
 
 // Add bans a subject (rule M-226), in the place of the ban that it has. Errors are CodeValidationFailed, CodeWouldLockOut and those of the store.
@@ -286,7 +283,9 @@ func (s *Shield) refuseOwnBan(subject mockbase.BanSubject, by mockbase.Administr
 		}
 		return nil
 	}
-	if network, err := parseNetwork(subject.Value); err != nil || !network.Contains(by.Address) {
+	network, err := parseNetwork(subject.Value)
+	sameClient := subject.Type == mockbase.BanIP && s.addresses.Identifier(network.Addr()) == s.addresses.Identifier(by.Address)
+	if err != nil || !network.Contains(by.Address) && !sameClient {
 		return nil //nolint:nilerr // The subject was read before.
 	}
 	settings, _ := s.Settings()

@@ -51,6 +51,9 @@ func (s *Shield) ChangeSettings(
 	}
 	err = s.apply(r.Context(), &now.settings, &next, rules, by.Name)
 	s.present.Store(&state{settings: next, version: version + 1}) // They are stored, whatever a register says.
+	if now.settings.IPv6Prefix != next.IPv6Prefix {               // The networks of banned clients are others.
+		err = errors.Join(err, s.restoreBans(r.Context()))
+	}
 	if err != nil {
 		return mockbase.ShieldSettings{}, 0, err
 	}
@@ -84,6 +87,8 @@ func (s *Shield) prepare(wanted mockbase.ShieldSettings) (mockbase.ShieldSetting
 		}
 		next.Policies = append(next.Policies, p)
 	}
+	next.TrustedProxies = canonicalTexts(wanted.TrustedProxies, parseNetworkSetting)
+	next.Safelist, next.Blocklist = canonicalTexts(wanted.Safelist, parseListed), canonicalTexts(wanted.Blocklist, parseListed)
 	for i, text := range wanted.TrustedProxies {
 		if _, err := parseNetwork(text); err != nil {
 			faults.Add(nil, fmt.Sprintf("#/trustedProxies/%d", i), mockbase.FieldPattern, "%s", err)
@@ -100,6 +105,30 @@ func (s *Shield) prepare(wanted mockbase.ShieldSettings) (mockbase.ShieldSetting
 	}
 	rules, err := s.compile(&next)
 	return next, rules, err
+}
+
+func parseNetworkSetting(text string) (fmt.Stringer, error) {
+	var n config.Network
+	err := n.UnmarshalText([]byte(text))
+	return n, err
+}
+
+func parseListed(text string) (fmt.Stringer, error) {
+	var l config.Listed
+	err := l.UnmarshalText([]byte(text))
+	return l, err
+}
+
+// canonicalTexts writes each text in one way however it was written, and what cannot be read as it is.
+func canonicalTexts(list []string, parse func(string) (fmt.Stringer, error)) []string {
+	written := make([]string, 0, len(list))
+	for _, text := range list {
+		if read, err := parse(text); err == nil {
+			text = read.String()
+		}
+		written = append(written, text)
+	}
+	return written
 }
 
 // checkPolicy finds policies that are unknown, given twice, or say what none of them may.
