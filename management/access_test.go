@@ -199,6 +199,8 @@ func forgeries(t *testing.T, w *world, private ed25519.PrivateKey, other *auth.K
 	never := mockbase.CodeUnauthenticated
 	return map[string]forgery{
 		"expired":                   {w.sign(private, nil, claims, func(c jwt.MapClaims) { c["exp"] = w.clock.Now().Add(-time.Hour).Unix() }), mockbase.CodeTokenExpired},
+		"foreign audience":          {w.sign(private, nil, claims, func(c jwt.MapClaims) { c["aud"] = []string{"mockbase-mocks"} }), never},
+		"too early":                 {w.sign(private, nil, claims, func(c jwt.MapClaims) { c["nbf"] = w.clock.Now().Add(time.Hour).Unix() }), never},
 		"foreign issuer":            {foreign, never},
 		"another issuer, our key":   {w.sign(private, nil, claims, func(c jwt.MapClaims) { c["iss"] = other.InstanceID() }), never},
 		"alg none":                  {unsigned, never},
