@@ -22,6 +22,7 @@ const (
 	PrefixInvite   = "inv_"
 	PrefixAudit    = "aud_"
 	PrefixBackup   = "bkp_"
+	PrefixDocument = "doc_"
 )
 
 // NewID makes an opaque prefixed ULID for an object made at now. Ids made later sort later, to the millisecond. An id is

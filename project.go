@@ -41,6 +41,8 @@ type Project struct {
 	// VariableNotes say of each variable what its definition does not. A variable without one is at its first version and no
 	// secret. They hold the versions of named rate limits, too, by "rateLimits/name". They are no part of a definition.
 	VariableNotes map[string]VariableNote
+	// DocumentNotes say of each OpenAPI document what its definition does not. They are no part of a definition.
+	DocumentNotes map[string]DocumentNote
 	// Version counts changes of the project's own members, from 1 (rule M-4).
 	Version int64
 	// Revision counts changes of anything in the project, its mocks included, from 1 (rule M-76).
@@ -122,6 +124,25 @@ func LimitNote(name string) string { return "rateLimits/" + name }
 
 // LimitVersion counts the changes of a named rate limit that there is, from 1 (rule M-206).
 func (p *Project) LimitVersion(name string) int64 { return p.NoteOf(LimitNote(name)).Version }
+
+// DocumentNote is what is known of an OpenAPI document beside its entry in the definition (rule M-164).
+type DocumentNote struct {
+	ID string
+	// Version counts the changes of the entry, from 1.
+	Version int64
+	// Text is the document as it was sent; nil for one that is known as it stands in the definition alone.
+	Text []byte
+}
+
+// DocumentNoteOf is what is known of a document that there is.
+func (p *Project) DocumentNoteOf(name string) DocumentNote {
+	note := p.DocumentNotes[name]
+	if note.ID == "" {
+		note.ID = PrefixDocument + name
+	}
+	note.Version = max(note.Version, 1)
+	return note
+}
 
 // Definition is one whole document: a project as it is written in a file or sent to the API.
 type Definition struct {

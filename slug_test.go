@@ -22,6 +22,7 @@ func TestM3_a_slug_is_lower_case_and_never_looks_like_an_id(t *testing.T) {
 	prefixes := []string{
 		mockbase.PrefixProject, mockbase.PrefixMock, mockbase.PrefixExchange, mockbase.PrefixUser, mockbase.PrefixToken,
 		mockbase.PrefixSignIn, mockbase.PrefixKey, mockbase.PrefixSession, mockbase.PrefixBan, mockbase.PrefixInvite, mockbase.PrefixAudit,
+		mockbase.PrefixDocument,
 	}
 	for _, prefix := range prefixes {
 		if mockbase.ValidSlug(prefix + "01") {

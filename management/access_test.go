@@ -25,7 +25,7 @@ import (
 // at fills in the parameters of a route's path.
 func at(path, project, mock string) string {
 	return strings.NewReplacer("{project}", project, "{mock}", mock, "{id}", "latest", "{code}", "not-found", "{user}", "viewer@example.com",
-		"{session}", "default", "{name}", "checkout", "{version}", "1", "{variable}", "greeting", "{collection}", "posts",
+		"{session}", "default", "{name}", "checkout", "{version}", "1", "{variable}", "greeting", "{collection}", "posts", "{document}", "petstore",
 		"{rateLimit}", "partner", "{keyId}", partnerKey).Replace(path)
 }
 

@@ -118,7 +118,10 @@ func TestM241_HEAD_is_GET_without_a_body(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.apply(`{"collections":{"posts":{"path":"/posts"}}}`)
-	w.addMock(`{"name":"hello","request":"GET /hello","response":{}}`)
+	w.attach("petstore", petstore)
+	w.limit("partner", `{"limit":3,"window":"1m"}`)
+	w.addMock(`{"name":"hello","request":"GET /hello","rateLimit":{"use":"partner"},"response":{}}`)
+	w.mocked(http.MethodGet, "/hello", "")
 	w.record()
 	w.addToken("tok_latest", mockbase.TokenPersonal, owner)
 	for _, r := range management.Routes() {

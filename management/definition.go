@@ -46,7 +46,7 @@ func (s *Server) applyDefinition(c *call) error {
 	o := catalog.ApplyOptions{
 		DryRun: p.flag("dryRun"), Prune: p.flag("prune"), Adopt: p.flag("adopt"), By: c.caller.user.ID, OwnerID: c.caller.user.ID,
 	}
-	o.Source = p.source()
+	o.Source = p.slug("source")
 	create := p.flag("createProject")
 	name, err := pathParam(c, "project")
 	if err != nil {
@@ -103,15 +103,6 @@ func checkProject(d *mockbase.Definition, slug string) error {
 		Detail: "the document is for the project " + shown(d.Project) + " and was sent to " + shown(slug) + "; send it to " +
 			apiPrefix + "/projects/" + url.PathEscape(d.Project) + "/definition, or leave out project",
 	}})
-}
-
-// source reads the name that will own what is created.
-func (p *params) source() string {
-	source := p.text("source")
-	if p.values.Has("source") && !mockbase.ValidSlug(source) {
-		p.fault("source", mockbase.FieldPattern, "source is 1 to 64 lower-case letters, digits and hyphens, not %s", shown(source))
-	}
-	return source
 }
 
 // readDefinition reads the body after the query is known to be right.

@@ -61,6 +61,9 @@ func bodies() []bodied {
 		{http.MethodPut, limitsPath + "/partner/keys/" + partnerKey, owner, json, `{"used":1}`, 1},
 		{http.MethodPost, limitsPath + "/partner/reset", owner, json, `{"keyId":"` + partnerKey + `"}`, 1},
 		{http.MethodPost, limitsPath + "/partner/simulate", owner, json, `{"count":3,"ratePerSecond":1}`, 1},
+		{http.MethodPost, documentsPath, owner, either, `{"openapi":"3.1.0","info":{"title":"Pets"},"paths":{}}`, 32},
+		{http.MethodPut, documentsPath + "/petstore/content", owner, either, `{"openapi":"3.1.0","info":{"title":"Pets"},"paths":{}}`, 32},
+		{http.MethodPatch, documentsPath + "/petstore", owner, patches, `{"strict":true}`, 1},
 		{http.MethodPost, mocksPath + "/hello/duplicate", owner, json, `{"name":"again"}`, 1},
 		{http.MethodPost, mocksPath + "/bulk", owner, json, `{"action":"disable","mocks":["hello"]}`, 1},
 		{http.MethodPut, "/api/v1/admin/shield", admin, json, shieldBody, 1},
@@ -91,6 +94,7 @@ func inputWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.apply(`{"collections":{"posts":{"path":"/posts"}}}`)
 	w.limit("partner", `{"limit":3,"window":"1m"}`)
+	w.attach("petstore", `{"openapi":"3.0.0","info":{"title":"Petstore"},"paths":{}}`)
 	w.addMock(`{"name":"hello","request":"GET /hello","rateLimit":{"use":"partner"},"response":{"sse":{"events":[{"data":"x"}]}}}`)
 	w.mocked(http.MethodGet, "/hello", "")
 	w.record()

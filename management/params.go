@@ -131,3 +131,12 @@ func (p *params) choice(name string, known []string) string {
 	})
 	return ""
 }
+
+// slug reads a name.
+func (p *params) slug(name string) string {
+	value := p.text(name)
+	if p.values.Has(name) && !mockbase.ValidSlug(value) {
+		p.fault(name, mockbase.FieldPattern, "%s is 1 to 64 lower-case letters, digits and hyphens, not %s", name, shown(value))
+	}
+	return value
+}

@@ -177,7 +177,7 @@ func routes() []route {
 		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, scope: scopeTrafficRead, operation: "listTraffic", handle: (*Server).listTraffic, offers: []string{typeJSON, typeLines}, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, scope: scopeTrafficRead, operation: "getExchange", handle: (*Server).getExchange},
 		{id: "M-179", method: http.MethodDelete, path: traffic, access: accessEditor, scope: scopeTrafficClear, operation: "clearTraffic", handle: (*Server).clearTraffic, query: trafficFilters()},
-	}, accountRoutes(list), peopleRoutes(list), explanationRoutes(project), stateRoutes(list), collectionRoutes(list), variableRoutes(list), limitRoutes(list), connectionRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
+	}, accountRoutes(list), peopleRoutes(list), explanationRoutes(project), stateRoutes(list), collectionRoutes(list), variableRoutes(list), describedRoutes(list), limitRoutes(list), connectionRoutes(list), historyRoutes(list), shieldRoutes(list), maintenanceRoutes(list), rootRoutes())
 }
 
 // explanationRoutes are those by which requests are explained, made and turned into mocks.

@@ -214,6 +214,7 @@ type Server struct {
 	hosts     map[string]bool
 	origins   map[string]bool
 	documents documents
+	facts     documentFacts
 	replays   *replays
 	slowdown  *slowdown
 	tickets   *tickets

@@ -18,6 +18,7 @@ import (
 	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/management/auth"
 	"github.com/mockbase/mockbase/management/catalog"
+	"github.com/mockbase/mockbase/openapi"
 	"github.com/mockbase/mockbase/store/sqlite"
 )
 
@@ -99,7 +100,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 	}
 	w.people = &people{DB: db}
 	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
-	if w.engine, err = engine.New(engine.Options{Clock: w.clock.Now, Journal: w.journal, Limits: newLimits(t, w.clock.Now)}); err != nil {
+	if w.engine, err = engine.New(engine.Options{Clock: w.clock.Now, Journal: w.journal, Describe: describe, Limits: newLimits(t, w.clock.Now)}); err != nil {
 		t.Fatal(err)
 	}
 	w.plane.mocks = w.engine
@@ -456,3 +457,5 @@ func (l *logged) String() string {
 	defer l.mu.Unlock()
 	return l.text.String()
 }
+
+func describe(d *mockbase.Document) (engine.Description, error) { return openapi.Compile(d) }

@@ -161,6 +161,7 @@ func (p *planning) nextProject() *mockbase.Project {
 	if p.config.changed {
 		next.Config, next.Owners = p.config.config, p.config.owners
 		next.VariableNotes = notesAfter(next, &now.Config)
+		next.DocumentNotes = p.catalog.documentNotes(next, now)
 	}
 	next.Version++
 	next.UpdatedAt = p.catalog.now()

@@ -142,7 +142,7 @@ func changeProject(p *mockbase.Project, change func(*mockbase.Project) error) (*
 		return nil, err
 	}
 	next.ID, next.Origin, next.Owners = p.ID, p.Origin, p.Owners
-	next.VariableNotes = p.VariableNotes
+	next.VariableNotes, next.DocumentNotes = p.VariableNotes, p.DocumentNotes
 	next.Version, next.Revision, next.CreatedAt, next.UpdatedAt = p.Version, p.Revision, p.CreatedAt, p.UpdatedAt
 	if sameSource(p.Config.Source, next.Config.Source) {
 		next.Config = p.Config
@@ -181,6 +181,7 @@ func (c *Catalog) replaceProject(ctx context.Context, e *entry, s *mockbase.Snap
 	if taken := all.bySlug[p.Slug]; taken != nil && taken != e {
 		return nil, slugTaken(p.Slug)
 	}
+	p.DocumentNotes = c.documentNotes(p, s.Project)
 	p.Version++
 	p.Revision++
 	p.UpdatedAt = c.now()
@@ -195,7 +196,8 @@ func sameProject(a, b *mockbase.Project) bool {
 	return a.Slug == b.Slug && a.Name == b.Name && a.Description == b.Description && a.Access == b.Access &&
 		a.PersistTraffic == b.PersistTraffic && a.RequireIfMatch == b.RequireIfMatch &&
 		a.RawTraffic == b.RawTraffic && a.Retention == b.Retention && slices.Equal(a.RedactHeaders, b.RedactHeaders) &&
-		maps.Equal(a.VariableNotes, b.VariableNotes) && sameSource(a.Config.Source, b.Config.Source)
+		maps.Equal(a.VariableNotes, b.VariableNotes) && maps.EqualFunc(a.DocumentNotes, b.DocumentNotes, sameNote) &&
+		sameSource(a.Config.Source, b.Config.Source)
 }
 
 // DeleteProject deletes a project with everything in it.

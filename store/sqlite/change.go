@@ -62,7 +62,7 @@ func (c change) putProject(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.atRevision(ctx, `UPDATE projects SET slug = ?, name = ?, description = ?, access = ?, config = ?, owners = ?, variables = ?,
+	return c.atRevision(ctx, `UPDATE projects SET slug = ?, name = ?, description = ?, access = ?, config = ?, owners = ?, variables = ?, documents = ?,
 		persist_traffic = ?, require_if_match = ?, recording = ?, origin = ?, version = ?, created_at = ?, updated_at = ?, revision = revision + 1
 		WHERE id = ? AND revision = ?`, append(row, c.set.ProjectID, c.set.IfRevision)...)
 }
@@ -78,8 +78,8 @@ func (c change) createProject(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.exec(ctx, `INSERT INTO projects (slug, name, description, access, config, owners, variables, persist_traffic, require_if_match,
-		recording, origin, version, created_at, updated_at, id, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, append(row, c.set.ProjectID)...)
+	_, err = c.exec(ctx, `INSERT INTO projects (slug, name, description, access, config, owners, variables, documents, persist_traffic, require_if_match,
+		recording, origin, version, created_at, updated_at, id, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, append(row, c.set.ProjectID)...)
 	if err != nil || c.set.OwnerID == "" {
 		return err
 	}
@@ -216,8 +216,16 @@ func projectRow(p *mockbase.Project) ([]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write recording: %w", err)
 	}
+	documents := make(map[string]documentRecord, len(p.DocumentNotes))
+	for name, note := range p.DocumentNotes {
+		documents[name] = documentRecord(note)
+	}
+	described, err := text(documents)
+	if err != nil {
+		return nil, fmt.Errorf("write documents: %w", err)
+	}
 	return []any{
-		p.Slug, p.Name, p.Description, string(p.Access), config, owners, variables, p.PersistTraffic, p.RequireIfMatch, recording, p.Origin, p.Version,
+		p.Slug, p.Name, p.Description, string(p.Access), config, owners, variables, described, p.PersistTraffic, p.RequireIfMatch, recording, p.Origin, p.Version,
 		nanos(p.CreatedAt), nanos(p.UpdatedAt),
 	}, nil
 }
@@ -239,6 +247,13 @@ type retentionRecord struct {
 type noteRecord struct {
 	Version int64 `json:"version"`
 	Secret  bool  `json:"secret,omitempty"`
+}
+
+// documentRecord is the stored form of what is known of an OpenAPI document.
+type documentRecord struct {
+	ID      string `json:"id"`
+	Version int64  `json:"version"`
+	Text    []byte `json:"text,omitempty"`
 }
 
 // text is v's JSON. Unlike json.Marshal it leaves the characters of HTML alone: documents come back as they were given.

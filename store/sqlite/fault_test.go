@@ -182,6 +182,7 @@ func TestADocumentThatCannotBeReadBackIsInternalAndNamesTheMock(t *testing.T) {
 	for name, statement := range map[string]string{
 		"mock mck_shop_1":                   `UPDATE mocks SET document = '{"name":"m1","requst":"GET /a"}'`,
 		"the configuration of project shop": `UPDATE projects SET config = '{'`,
+		"the documents of project shop":     `UPDATE projects SET documents = '['`,
 		"the owners of project shop":        `UPDATE projects SET owners = '['`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -169,6 +169,9 @@ func checkMigrated(t *testing.T, db *sqlite.DB, version int64) {
 		t.Fatalf("%d projects came through, want 2", len(snapshots))
 	}
 	p, m := snapshots[1].Project, snapshots[1].Mocks[0]
+	if note := p.DocumentNotes["pets"]; version >= 9 && (note.ID != "doc_one" || note.Version != 2 || string(note.Text) != "{}") {
+		t.Errorf("the note of a document is %+v", note)
+	}
 	if p.Revision != 7 || p.Owners["settings"] != "ci" || string(p.Config.Source["settings"]) != `{"trailingSlash":"ignore"}` {
 		t.Errorf("project came through as %+v", p)
 	}

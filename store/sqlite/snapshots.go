@@ -46,7 +46,7 @@ func (d *DB) Snapshots(ctx context.Context) ([]*mockbase.Snapshot, error) {
 }
 
 func readProjects(ctx context.Context, tx *sql.Tx) ([]*mockbase.Snapshot, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, slug, name, description, access, config, owners, variables, persist_traffic,
+	rows, err := tx.QueryContext(ctx, `SELECT id, slug, name, description, access, config, owners, variables, documents, persist_traffic,
 		require_if_match, recording, origin, version, revision, created_at, updated_at FROM projects ORDER BY slug`)
 	if err != nil {
 		return nil, err
@@ -68,10 +68,11 @@ func scanProject(rows *sql.Rows) (*mockbase.Project, error) {
 		p                mockbase.Project
 		config, owners   []byte
 		variables        []byte
+		documents        []byte
 		recording        []byte
 		created, updated int64
 	)
-	if err := rows.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Access, &config, &owners, &variables, &p.PersistTraffic,
+	if err := rows.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Access, &config, &owners, &variables, &documents, &p.PersistTraffic,
 		&p.RequireIfMatch, &recording, &p.Origin, &p.Version, &p.Revision, &created, &updated); err != nil {
 		return nil, err
 	}
@@ -84,15 +85,8 @@ func scanProject(rows *sql.Rows) (*mockbase.Project, error) {
 		return nil, unreadable("the recording of project "+p.Slug, err)
 	}
 	p.RawTraffic, p.RedactHeaders, p.Retention = kept.Raw, kept.RedactHeaders, mockbase.Retention(kept.Retention)
-	var notes map[string]noteRecord
-	if err := json.Unmarshal(variables, &notes); err != nil {
-		return nil, unreadable("the variables of project "+p.Slug, err)
-	}
-	for name, note := range notes {
-		if p.VariableNotes == nil {
-			p.VariableNotes = make(map[string]mockbase.VariableNote, len(notes))
-		}
-		p.VariableNotes[name] = mockbase.VariableNote(note)
+	if err := readNotes(&p, variables, documents); err != nil {
+		return nil, err
 	}
 	var source map[string]json.RawMessage
 	if err := json.Unmarshal(config, &source); err != nil {
@@ -103,6 +97,31 @@ func scanProject(rows *sql.Rows) (*mockbase.Project, error) {
 		return nil, unreadable("the configuration of project "+p.Slug, err)
 	}
 	return &p, nil
+}
+
+// readNotes fills in what is known of a project's variables and documents.
+func readNotes(p *mockbase.Project, variables, documents []byte) error {
+	var notes map[string]noteRecord
+	if err := json.Unmarshal(variables, &notes); err != nil {
+		return unreadable("the variables of project "+p.Slug, err)
+	}
+	for name, note := range notes {
+		if p.VariableNotes == nil {
+			p.VariableNotes = make(map[string]mockbase.VariableNote, len(notes))
+		}
+		p.VariableNotes[name] = mockbase.VariableNote(note)
+	}
+	var described map[string]documentRecord
+	if err := json.Unmarshal(documents, &described); err != nil {
+		return unreadable("the documents of project "+p.Slug, err)
+	}
+	for name, note := range described {
+		if p.DocumentNotes == nil {
+			p.DocumentNotes = make(map[string]mockbase.DocumentNote, len(described))
+		}
+		p.DocumentNotes[name] = mockbase.DocumentNote(note)
+	}
+	return nil
 }
 
 // unreadable hides why a stored document was refused: its faults are not those of anything the caller sent.

@@ -1,0 +1,1 @@
+UPDATE projects SET recording = '{"raw":true}' WHERE id = 'prj_shop';
