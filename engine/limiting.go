@@ -249,7 +249,7 @@ func (l *limits) refuse(c *call, ruling *simlimit.Ruling) {
 	}
 	c.tell(ruling)
 	h := c.w.Header()
-	ruling.RetryAfter(h, c.engine.options.Clock())
+	ruling.RetryAfter(h, c.wallAt(ruling.Now))
 	c.limiting.fields = append(c.limiting.fields, "Retry-After")
 	if !d.By.Source.HideLimited {
 		h[dialect.LimitedBy] = []string{`simulated; policy="` + d.By.Bucket() + `"`}
@@ -306,7 +306,7 @@ func (c *call) tell(ruling *simlimit.Ruling) {
 	heard := c.heard()
 	heard.told = ruling
 	fields := http.Header{}
-	ruling.Fields(fields)
+	ruling.Fields(fields, c.wallAt(ruling.Now))
 	h := c.w.Header()
 	for name, lines := range fields {
 		dropHeader(h, name)
@@ -377,7 +377,7 @@ func (c *call) limitView() *template.Limit {
 		return nil
 	}
 	view := &template.Limit{Limit: o.Limit, Remaining: o.Remaining, Policy: o.By.Bucket()}
-	view.Reset, _ = ratelimit.RetryAfterSeconds(o.Reset)
+	view.Reset, _ = ratelimit.RetryAfterSeconds(told.Reset(o))
 	if d := told.Decided(); d != nil {
 		view.RetryAfter, _ = ratelimit.RetryAfterSeconds(d.RetryAfter)
 	}

@@ -484,3 +484,39 @@ mocks:
 		}
 	})
 }
+
+// X3 and X5: instants in headers are those of the wall clock, like the Date of the answer, however far the session's clock is ahead.
+func TestX5_the_fields_of_a_rejection_agree(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, `
+mocks:
+  - request: GET /ban
+    name: ban
+    rateLimit: { limit: 1, window: 30s, headers: [x], reset: seconds, ban: { after: 1, within: 1m, for: 1h } }
+    response: { text: b }
+  - request: GET /date
+    name: date
+    rateLimit: { limit: 1, window: 30s, headers: [x], reset: http_date, retryAfter: http_date }
+    response: { text: d }
+  - request: GET /epoch
+    name: epoch
+    rateLimit: { limit: 1, window: 30s, headers: [x], reset: epoch }
+    response: { text: e }
+`)
+		s.wants(t, "/ban", "b")
+		if got := s.exchange("/ban"); got.field("Retry-After") != "3600" || got.field("X-RateLimit-Reset") != "3600" {
+			t.Errorf("the rejection that begins a ban says %v", got.header)
+		}
+		s.advance(t, 24*time.Hour)
+		at := time.Now().Add(30 * time.Second)
+		s.wants(t, "/date", "d")
+		want := at.UTC().Format(http.TimeFormat)
+		if got := s.exchange("/date"); got.field("Retry-After") != want || got.field("X-RateLimit-Reset") != want {
+			t.Errorf("at %s the dates are %v", time.Now(), got.header)
+		}
+		if got := s.exchange("/epoch"); got.field("X-RateLimit-Reset") != strconv.FormatInt(at.Unix(), 10) {
+			t.Errorf("at %s the instant is %v", time.Now(), got.header)
+		}
+	})
+}

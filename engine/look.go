@@ -142,6 +142,9 @@ func (c *call) foretell(wanted string) *mockbase.Explanation {
 	} else {
 		c.concludeOwn(x)
 		x.Response.Error, x.Response.Rendered = c.outcome.failure, x.Response.Status > 0
+		if c.outcome.cut {
+			x.Hints = append(x.Hints, "the limit of the mock closes the connection without an answer (onExceed: drop)")
+		}
 	}
 	x.Response.Delay += wait
 	return x
@@ -211,6 +214,7 @@ func (c *call) foretellResponse(x *mockbase.Explanation, won *choice) {
 	if won.by == mockbase.AnsweredByCollection && !safeMethod(c.method.name) {
 		// Reading and writing are one, so that a write cannot be tried.
 		to.Status = 0
+		x.Hints = append(x.Hints, "a write to a collection is not tried: its status and body are known when it is made")
 		return
 	}
 	switch to.Kind {

@@ -15,6 +15,11 @@ func (c *call) clock() session.Clock { return c.session.Clock() }
 // now is the time of the call's session.
 func (c *call) now() time.Time { return c.clock().Now() }
 
+// wallAt is the time of the wall clock at an instant of the session's clock (rules X3 and X5).
+func (c *call) wallAt(instant time.Time) time.Time {
+	return instant.Add(-c.session.Timeline().Advanced())
+}
+
 // pause waits by the clock of the session. It ends early with the context and when the engine closes (rule N13), and at
 // once where the call only looks.
 func (c *call) pause(ctx context.Context, d time.Duration) {

@@ -191,11 +191,12 @@ func nearer(a, b *ratelimit.Decision) bool {
 // longer compares two waits; no wait is longer than one that never ends.
 func longer(a, b time.Duration) bool { return b != ratelimit.Never && (a == ratelimit.Never || a > b) }
 
-// ban makes the wait of a rejection that of a ban which begins with it.
+// ban makes the wait of a rejection that of a ban which begins with it. Nothing is there again before the ban ends.
 func (o *Outcome) ban(rest time.Duration) {
 	if longer(rest, o.RetryAfter) {
 		o.RetryAfter = rest
 	}
+	o.Reset = max(o.Reset, rest)
 }
 
 // hold keeps the places of limits of concurrency.
@@ -232,24 +233,35 @@ func (r *Ruling) Told() *Outcome {
 	return &r.Outcomes[r.told]
 }
 
-// Fields writes the limit fields of the answer, except those that are there already (rules X5 and X10).
-func (r *Ruling) Fields(h http.Header) {
+// Fields writes the limit fields of the answer, except those that are there already (rules X5 and X10). Instants are those
+// of the wall clock at the decision, as the Date of the same answer: clients subtract one from the other.
+func (r *Ruling) Fields(h http.Header, wall time.Time) {
 	if o := r.Told(); o != nil {
-		o.By.fields.Limit(h, r.answer(o))
+		o.By.fields.Limit(h, r.answer(o, wall))
 	}
 }
 
 // answer is what fields are written from. All of a refusal tell the wait that Retry-After tells.
-func (r *Ruling) answer(o *Outcome) *dialect.Answer {
-	a := &dialect.Answer{Decision: o.Decision, Now: r.Now}
+func (r *Ruling) answer(o *Outcome, wall time.Time) *dialect.Answer {
+	a := &dialect.Answer{Decision: o.Decision, Now: wall}
+	a.Reset = r.Reset(o)
 	if d := r.Decided(); d != nil {
 		a.Allowed, a.RetryAfter = false, d.RetryAfter
 	}
 	return a
 }
 
+// Reset is the time until a limit has all of its units again, as the answer tells it: not before a refused client may come
+// again, whichever limit makes it wait (rule X5).
+func (r *Ruling) Reset(o *Outcome) time.Duration {
+	if d := r.Decided(); d != nil && d.RetryAfter != ratelimit.Never {
+		return max(o.Reset, d.RetryAfter)
+	}
+	return o.Reset
+}
+
 // RetryAfter writes how long a refused client has to wait, if any wait helps (rule X3). A date is one of the wall clock,
-// as the Date of the same answer.
+// as those of [Ruling.Fields].
 func (r *Ruling) RetryAfter(h http.Header, wall time.Time) {
 	if d := r.Decided(); d != nil {
 		d.By.fields.RetryAfter(h, d.RetryAfter, wall)
