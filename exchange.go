@@ -218,6 +218,9 @@ type TrafficFilter struct {
 	// StatusMin and StatusMax bound the status, both inclusive.
 	StatusMin, StatusMax int
 	AnsweredBy           []AnsweredBy
+	// Matched selects the exchanges for which something of the project was chosen, a mock for one, or those that met nothing:
+	// AnsweredByUnmatched. Nil selects both.
+	Matched *bool
 	// Session is a session's name or id.
 	Session string
 	// Mock is a mock's name or id.

@@ -167,16 +167,22 @@ func harPairs(h http.Header) []harPair {
 	return list
 }
 
-// exportFormats are the formats that M-163 names.
+// The formats of traffic; lines are those that the traffic itself is offered in.
+const (
+	formatHAR   = "har"
+	formatLines = "ndjson"
+)
+
+// exportFormats are the formats that M-163 names, and that of lines.
 func exportFormats() []string {
-	return []string{"mockbase", "openapi", "postman", "wiremock", "har"}
+	return []string{"mockbase", "openapi", "postman", "wiremock", formatHAR, formatLines}
 }
 
 // export hands out a project in another format (M-163). An archive of traffic needs a token that may read traffic, everything
 // else one that may read mocks; the route itself asks for neither.
 func (s *Server) export(c *call) error {
 	need := scopeMocksRead
-	if c.QueryParam("format") == "har" {
+	if name := c.QueryParam("format"); name == formatHAR || name == formatLines {
 		need = scopeTrafficRead
 	}
 	if !c.caller.has(need) {
@@ -185,12 +191,16 @@ func (s *Server) export(c *call) error {
 	p := c.params()
 	filter := trafficFilter(p)
 	format := p.choice("format", exportFormats())
-	if format != "har" && p.err() == nil {
-		p.fault("format", mockbase.FieldNotServed, "only the format har is served yet; GET …/definition exports the mocks")
+	if format != formatHAR && format != formatLines && p.err() == nil {
+		p.fault("format", mockbase.FieldNotServed, "only the formats har and ndjson are served yet; GET …/definition exports the mocks")
 	}
 	if err := p.err(); err != nil {
 		return err
 	}
 	filter.Masked = true
+	if format == formatLines {
+		c.header().Set("Content-Disposition", `attachment; filename="`+c.project.Project.Slug+`.ndjson"`)
+		return s.answerLines(c, filter)
+	}
 	return s.answerHAR(c, filter)
 }

@@ -13,7 +13,7 @@ import (
 
 // trafficFilters are the parameters that select exchanges (M-175).
 func trafficFilters() []string {
-	return []string{"since", "until", "method", "path", "status", "answeredBy", "mock", "policy", "session", "client", "minDurationMs", "q"}
+	return []string{"since", "until", "method", "path", "status", "answeredBy", "matched", "mock", "policy", "session", "client", "minDurationMs", "q"}
 }
 
 // answeredBy is the closed list of rule AA5.
@@ -37,6 +37,9 @@ func trafficFilter(p *params) mockbase.TrafficFilter {
 		MinDuration: time.Duration(p.number("minDurationMs", 0, maxDuration, 0)) * time.Millisecond,
 	}
 	f.StatusMin, f.StatusMax = p.status("status")
+	if p.values.Has("matched") {
+		f.Matched = new(p.flag("matched"))
+	}
 	if text := p.text("answeredBy"); text != "" {
 		for name := range strings.SplitSeq(text, ",") {
 			one := params{values: map[string][]string{"answeredBy": {strings.TrimSpace(name)}}}
@@ -169,7 +172,7 @@ func (s *Server) clearTraffic(c *call) error {
 	}
 	id := c.project.Project.ID
 	var deleted int
-	if slices.ContainsFunc(trafficFilters(), func(name string) bool { return p.text(name) != "" }) {
+	if filter.Matched != nil || slices.ContainsFunc(trafficFilters(), func(name string) bool { return p.text(name) != "" }) {
 		deleted = s.Traffic.ClearSelected(id, filter)
 	} else {
 		deleted = s.Traffic.Clear(id)

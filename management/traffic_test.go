@@ -64,6 +64,8 @@ func TestM175_traffic_is_listed_newest_first_and_filtered(t *testing.T) {
 		"?status=4xx":                           ids(2, 1),
 		"?status=4XX":                           ids(2, 1),
 		"?answeredBy=mock":                      ids(0),
+		"?matched=false":                        ids(1),
+		"?matched=true":                         ids(2, 0),
 		"?answeredBy=mock,shield":               ids(2, 0),
 		"?mock=hello":                           ids(0),
 		"?mock=mck_1":                           ids(0),

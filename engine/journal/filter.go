@@ -56,6 +56,9 @@ func (f *filter) selectsAnswer(x *mockbase.Exchange) bool {
 	if x.Response.Status < f.StatusMin || f.StatusMax != 0 && x.Response.Status > f.StatusMax {
 		return false
 	}
+	if f.Matched != nil && *f.Matched == (x.AnsweredBy == mockbase.AnsweredByUnmatched) {
+		return false
+	}
 	return (len(f.AnsweredBy) == 0 || slices.Contains(f.AnsweredBy, x.AnsweredBy)) &&
 		(f.Mock == "" || x.Mock.Name == f.Mock || x.Mock.ID == f.Mock) &&
 		(f.Policy == "" || x.Policy == f.Policy)

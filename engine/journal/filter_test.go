@@ -106,6 +106,7 @@ func TestM175_filters_select(t *testing.T) {
 		{"one status", mockbase.TrafficFilter{StatusMin: 404, StatusMax: 404}, "2"},
 		{"a class of status", mockbase.TrafficFilter{StatusMin: 400, StatusMax: 499}, "4 3 2"},
 		{"AA5 answered by the shield", mockbase.TrafficFilter{AnsweredBy: []mockbase.AnsweredBy{mockbase.AnsweredByShield}}, "3"},
+		{"M175 matched by nothing", mockbase.TrafficFilter{Matched: new(false)}, "2"},
 		{"AA5 answered by one of two", mockbase.TrafficFilter{AnsweredBy: []mockbase.AnsweredBy{mockbase.AnsweredByUnmatched, mockbase.AnsweredBySimulatedLimit}}, "4 2"},
 		{"mock by name", mockbase.TrafficFilter{Mock: "create-user"}, "1"},
 		{"mock by id", mockbase.TrafficFilter{Mock: "mck_2"}, "1"},
