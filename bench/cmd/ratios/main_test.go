@@ -64,7 +64,7 @@ func TestRatios_says_what_it_does_not_know(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"-only", "speed"}, `no measure is called "speed": there are static, many`},
+		{[]string{"-only", "speed"}, `no measure is called "speed": there are static, templated, many`},
 		{[]string{"-unknown"}, "flag provided but not defined"},
 		{[]string{serveCommand, "{"}, "read the specification"},
 		{[]string{serveCommand, `{"shield":"nonsense://"}`}, "make shield"},
