@@ -31,13 +31,9 @@ func (s *Server) banned(router http.Handler) http.Handler {
 	if s.LoginBan == nil {
 		return router
 	}
-	secret := make(map[string]bool)
-	for _, rt := range routes() {
-		secret[rt.method+" "+rt.path] = rt.secret
-	}
 	guarded := refusedAs(refusalForm{code: mockbase.CodeLoginBanned, login: true}, s.LoginBan, router)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !secret[r.Method+" "+echo.GetPath(r)] || s.refusePlace(r) != nil {
+		if !s.secrets[r.Method+" "+echo.GetPath(r)] || s.refusePlace(r) != nil {
 			router.ServeHTTP(w, r)
 			return
 		}

@@ -23,7 +23,7 @@ func loginBan(t *testing.T, rules string) func(*management.Options) {
 		t.Fatal(err)
 	}
 	for i := range bans {
-		bans[i].Status = ratelimit.StatusTooMany
+		bans[i].Status, bans[i].Code = ratelimit.StatusTooMany, string(mockbase.CodeLoginBanned)
 	}
 	return func(o *management.Options) {
 		kept, err := memstore.NewBans(memstore.BanOptions{})
@@ -60,6 +60,9 @@ func TestM37_a_ban_answers_with_its_code_even_to_the_right_password(t *testing.T
 		w.send(signInWith("editor@example.com", "wrong")).want(http.StatusUnauthorized, mockbase.CodeInvalidCredentials)
 	}
 	got := w.send(signInWith("Editor@Example.com", password)).want(http.StatusTooManyRequests, mockbase.CodeLoginBanned)
+	if strings.Count(string(got.body), `"code"`) != 1 {
+		t.Errorf("body %s", got.body)
+	}
 	if got.header.Get("Retry-After") != "900" || got.header.Get("Mockbase-Limited-By") != `shield; layer="bans"; policy="login-ban-1"` {
 		t.Errorf("header %v", got.header)
 	}

@@ -44,7 +44,7 @@ func (s *Server) frame(shield func(http.Handler) http.Handler) http.Handler {
 	router := s.banned(http.HandlerFunc(s.route))
 	counted := router
 	if shield != nil {
-		counted = behind(shield, nil, router)
+		counted = s.counted(shield, router)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := s.requestID(r)
@@ -57,6 +57,42 @@ func (s *Server) frame(shield func(http.Handler) http.Handler) http.Handler {
 		}
 		router.ServeHTTP(w, r)
 	})
+}
+
+// counted puts the shield before the API. Where it refuses what takes a secret, because its store is gone, it is signing in
+// that is unavailable (rule M-37).
+func (s *Server) counted(shield func(http.Handler) http.Handler, router http.Handler) http.Handler {
+	plain := behind(shield, nil, router)
+	signIn := refusedAs(refusalForm{code: mockbase.CodeRateLimited, login: true}, shield, router)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.secrets[r.Method+" "+echo.GetPath(r)] {
+			signIn.ServeHTTP(w, r)
+			return
+		}
+		plain.ServeHTTP(w, r)
+	})
+}
+
+// TakesSecret tells whether requests at a path are about signing in, so that the limit and the bans of that stand before
+// them.
+func (s *Server) TakesSecret(path string) bool {
+	for at := range s.secrets {
+		if strings.HasSuffix(at, " "+path) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretRoutes are the methods and paths of the routes that take a secret from a person.
+func secretRoutes() map[string]bool {
+	secret := make(map[string]bool)
+	for _, rt := range routes() {
+		if rt.secret {
+			secret[rt.method+" "+rt.path] = true
+		}
+	}
+	return secret
 }
 
 // route refuses targets that are too long and hands the rest to Echo.

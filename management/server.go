@@ -217,8 +217,10 @@ type Server struct {
 	facts     documentFacts
 	replays   *replays
 	slowdown  *slowdown
-	tickets   *tickets
-	streams   *streams
+	// secrets are the methods and paths of the routes that take a secret from a person.
+	secrets map[string]bool
+	tickets *tickets
+	streams *streams
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -238,7 +240,7 @@ func New(o Options) (*Server, error) {
 	s.fallbacks()
 	s.replays = newReplays(s.Accounts, s.clock)
 	s.tickets, s.streams = newTickets(s.clock), newStreams()
-	s.slowdown = newSlowdown(s.clock, o.Sleep)
+	s.slowdown, s.secrets = newSlowdown(s.clock, o.Sleep), secretRoutes()
 	if err := s.places(); err != nil {
 		return nil, fmt.Errorf("make management server: %w", err)
 	}

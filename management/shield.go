@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 )
@@ -94,23 +95,45 @@ func (w *shieldWriter) refuse(r *http.Request) {
 	}
 	body, h := w.body.Bytes(), w.Header()
 	if h.Get("Content-Type") == problemType && len(body) > 0 {
-		code := w.code
-		switch w.status {
-		case http.StatusServiceUnavailable:
-			if code = mockbase.CodeUnavailable; w.login {
-				code = mockbase.CodeLoginUnavailable
-			}
-		case http.StatusForbidden:
-			code = mockbase.CodeAddressBlocked
-		}
 		id := RequestID(r.Context())
-		body = appendMembers(body, encode(struct {
+		body = withMembers(body, encode(struct {
 			Instance  string        `json:"instance"`
 			Code      mockbase.Code `json:"code"`
 			RequestID string        `json:"requestId"`
-		}{id, code, id}))
+		}{id, w.codeOf(), id}))
 		h.Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	w.ResponseWriter.WriteHeader(w.status)
 	w.ResponseWriter.Write(body)
+}
+
+// codeOf is the code of a refusal. That the circuit lets only a part through says nothing of signing in.
+func (w *shieldWriter) codeOf() mockbase.Code {
+	switch w.status {
+	case http.StatusServiceUnavailable:
+		if w.login && !strings.Contains(w.Header().Get(limitedBy), `layer="circuit"`) {
+			return mockbase.CodeLoginUnavailable
+		}
+		return mockbase.CodeUnavailable
+	case http.StatusForbidden:
+		return mockbase.CodeAddressBlocked
+	default:
+		return w.code
+	}
+}
+
+// limitedBy is the field in which a shield says which part of it refused.
+const limitedBy = "Mockbase-Limited-By"
+
+// withMembers puts the members of one JSON object behind those of another. A member that both have is in the result once,
+// as more has it.
+func withMembers(object, more []byte) []byte {
+	first, err := mockbase.ParseNode(object, mockbase.FormatJSON, mockbase.ParseLimits{Bytes: maxBody})
+	second, wrong := mockbase.ParseNode(more, mockbase.FormatJSON, mockbase.ParseLimits{Bytes: maxBody})
+	if err != nil || wrong != nil || first.Kind != mockbase.NodeObject {
+		return object // It is no object that members could be added to.
+	}
+	first.Members = slices.DeleteFunc(first.Members, func(m mockbase.Member) bool { return second.Find(m.Key) != nil })
+	first.Members = append(first.Members, second.Members...)
+	return first.JSON()
 }

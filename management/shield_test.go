@@ -130,6 +130,8 @@ func TestM6_other_refusals_of_the_shield_keep_their_form(t *testing.T) {
 	}{
 		{"closed", "application/problem+json", `{"type":"t","title":"T","status":503,"detail":"d"}`, 503, `{"type":"t","title":"T","status":503,"detail":"d","instance":"x","code":"unavailable","requestId":"x"}`},
 		{"blocked", "application/problem+json", `{"type":"t","title":"T","status":403,"detail":"d"}`, 403, `{"type":"t","title":"T","status":403,"detail":"d","instance":"x","code":"address-blocked","requestId":"x"}`},
+		{"a code of its own", "application/problem+json", `{"type":"t","code":"rate-limited","status":429,"requestId":"y"}`, 429, `{"type":"t","status":429,"instance":"x","code":"rate-limited","requestId":"x"}`},
+		{"no object", "application/problem+json", `["t"]`, 429, `["t"]`},
 		{"text", "text/plain", "Rate limited\n", 429, "Rate limited\n"},
 		{"no body", "application/problem+json", "", 429, ""},
 	} {
@@ -152,6 +154,32 @@ func TestM6_other_refusals_of_the_shield_keep_their_form(t *testing.T) {
 		got.Body.Close()
 		if diff := cmp.Diff(c.want, strings.TrimSuffix(string(body[:n]), "")); diff != "" || got.StatusCode != c.status {
 			t.Errorf("%s: status %d (-want +got):\n%s", c.name, got.StatusCode, diff)
+		}
+	}
+}
+
+func TestM37_a_closed_shield_says_that_signing_in_is_unavailable_whichever_layer_answers(t *testing.T) {
+	t.Parallel()
+	for layer, want := range map[string]mockbase.Code{`policy="management"`: mockbase.CodeLoginUnavailable, `layer="circuit"`: mockbase.CodeUnavailable} {
+		w := newWorld(t, func(o *management.Options) {
+			o.Shield = func(http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/problem+json")
+					w.Header().Set("Mockbase-Limited-By", "shield; "+layer)
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(http.StatusServiceUnavailable)
+					w.Write([]byte(`{"type":"t","title":"T","status":503,"detail":"d"}`))
+				})
+			}
+		})
+		for _, r := range management.Routes() {
+			code := mockbase.CodeUnavailable
+			if r.Secret {
+				code = want
+			}
+			if r.Secret || r.Path == "/api/v1/auth/status" {
+				w.send(call{method: r.Method, path: r.Path}).want(http.StatusServiceUnavailable, code)
+			}
 		}
 	}
 }

@@ -128,7 +128,7 @@ func TestM37_who_waits_refuses_nobody_and_may_leave(t *testing.T) {
 				if waited := time.Since(begun); waited < 5*time.Second {
 					t.Errorf("an attempt waited %s", waited)
 				}
-				time.Sleep(time.Millisecond)
+				<-time.After(time.Millisecond)
 				checking.Add(-1)
 			})
 		}

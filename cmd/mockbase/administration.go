@@ -100,7 +100,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make management: %w", err)
 	}
-	s.shield.ManagementEndpoint = made.Endpoint
+	s.shield.ManagementEndpoint, s.shield.TakesSecret = made.Endpoint, made.TakesSecret
 	s.endStreams = made.EndStreams
 	return made, nil
 }

@@ -38,7 +38,7 @@ func (s *server) ready(ctx context.Context) management.Readiness {
 		r.Status, r.Reason, r.Checks["store"] = management.NotReady, "the store does not answer", describe(err)
 		return r
 	}
-	if err := s.shield.trouble(); err != nil {
+	if err := s.shield.Trouble(); err != nil {
 		r.Status, r.Checks["limiter"] = management.Degraded, partDegraded+" "+err.Error()
 		if s.settings.ShieldReadyRequiresStore {
 			r.Status, r.Reason = management.NotReady, "the limiter's store does not answer"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -181,16 +180,6 @@ func (s *server) newMemory() (*memstore.Store, error) {
 	}
 	s.shield.memories = append(s.shield.memories, made)
 	return made, nil
-}
-
-// trouble says what is wrong with the shield's store, or nil.
-func (s *guarded) trouble() error {
-	for _, l := range s.Limiters() {
-		if h := l.Health(); h.Degraded {
-			return fmt.Errorf("since %s, failing %s: %s: %s", h.Since.UTC().Format(time.RFC3339), h.Mode, h.Reason, h.LastError)
-		}
-	}
-	return nil
 }
 
 // limitTexts are the shield's limits in force, for people.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mockbase/mockbase"
 )
@@ -178,7 +179,7 @@ func TestM37_M226_an_account_that_is_banned_does_not_sign_in(t *testing.T) {
 		return got
 	}
 	c.call(t, http.StatusCreated, http.MethodPost, "/api/v1/admin/bans", `{"subject":{"type":"account","value":"eve@example.com"},"duration":"1h","reason":"guessing"}`)
-	if got := try("Eve@example.com"); got.StatusCode != http.StatusForbidden || !strings.Contains(got.body, `"code":"address-blocked"`) || got.Header.Get("Retry-After") != "3600" {
+	if got := try("Eve@example.com"); got.StatusCode != http.StatusTooManyRequests || strings.Count(got.body, `"code"`) != 1 || !strings.Contains(got.body, `"code":"login-banned"`) || got.Header.Get("Retry-After") != "3600" {
 		t.Errorf("%d %s", got.StatusCode, got.body)
 	}
 	// M-82: without a limit of attempts, failures ban all the same.
@@ -199,5 +200,58 @@ func TestM37_M226_an_account_that_is_banned_does_not_sign_in(t *testing.T) {
 	}
 	if got := try("bob@example.com"); got.StatusCode != http.StatusUnauthorized {
 		t.Errorf("after the ban was lifted: %d %s", got.StatusCode, got.body)
+	}
+}
+
+func TestRL104_M220_an_order_that_has_ended_is_gone(t *testing.T) {
+	t.Parallel()
+	_, c := administered(t, t.TempDir())
+	var before mockbase.ShieldSettings
+	if got := c.changeShield(t, func(s *mockbase.ShieldSettings) {
+		s.Circuit.Force, s.Circuit.ForceUntil = "closed", time.Now().Add(time.Second).UTC()
+		before = *s
+	}); got.StatusCode != http.StatusOK || !strings.Contains(got.body, `"force":"closed"`) {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	before, _ = c.shieldOf(t)
+	for settings, _ := c.shieldOf(t); settings.Circuit.Force != ""; settings, _ = c.shieldOf(t) {
+		if time.Since(before.Circuit.ForceUntil) > 5*time.Second {
+			t.Fatalf("the order is still told: %+v", settings.Circuit)
+		}
+	}
+	// Who read it before and changes something else may do so; the order is not kept.
+	for _, circuit := range []mockbase.ShieldCircuit{before.Circuit, {}} {
+		got := c.changeShield(t, func(s *mockbase.ShieldSettings) {
+			if s.ExposeHeaders = !s.ExposeHeaders; circuit.Force != "" {
+				s.Circuit = circuit
+			}
+		})
+		if got.StatusCode != http.StatusOK || strings.Contains(got.body, `"force`) {
+			t.Errorf("%d %s", got.StatusCode, got.body)
+		}
+	}
+	// It cannot be given anew.
+	if got := c.changeShield(t, func(s *mockbase.ShieldSettings) { s.Circuit = before.Circuit }); got.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("an end that has passed: %d %s", got.StatusCode, got.body)
+	}
+}
+
+func TestM223_a_check_of_signing_in_tells_of_the_policy_login(t *testing.T) {
+	t.Parallel()
+	_, c := administered(t, t.TempDir())
+	for path, want := range map[string]string{
+		"/api/v1/auth/login":  `"decidedBy":"tiers","policy":"login","remaining":10`,
+		"/api/v1/auth/status": `"decidedBy":"none"`,
+		"/m/demo/hello":       `"policy":"engine"`,
+	} {
+		if got := c.call(t, http.StatusOK, http.MethodPost, "/api/v1/admin/shield/check", `{"ip":"203.0.113.9","path":"`+path+`"}`); !strings.Contains(got.body, want) {
+			t.Errorf("%s: %s", path, got.body)
+		}
+	}
+	if got := c.changeShield(t, func(s *mockbase.ShieldSettings) { s.Safelist = []string{"203.0.113.0/24"} }); got.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	if got := c.call(t, http.StatusOK, http.MethodPost, "/api/v1/admin/shield/check", `{"ip":"203.0.113.9","path":"/api/v1/auth/login"}`); !strings.Contains(got.body, `"decidedBy":"safelist"`) {
+		t.Errorf("on the safelist: %s", got.body)
 	}
 }

@@ -31,7 +31,7 @@ func (s *guarded) gather(f figures) {
 	}
 	f.to <- checkSeconds("shield", s.backend, s.Timing())
 	up := 1.0
-	if s.trouble() != nil {
+	if s.Trouble() != nil {
 		up = 0
 	}
 	f.gauge("mockbase_shield_store_up", "1 while the store decides, 0 while checks are decided by the failure mode.", up)

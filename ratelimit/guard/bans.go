@@ -122,10 +122,14 @@ func (w *walk) bannedByHand() bool {
 	if !known.any() {
 		return false
 	}
+	answer := UserBan{Status: ratelimit.StatusForbidden}
 	ban, ok := known.find(ratelimit.ManualBans, addressOf(w.attempt), w.attempt)
 	if !ok && w.attempt.Parts != nil {
 		if user, named := w.attempt.Parts.Part(PartUser); named {
 			ban, ok = known.find(ratelimit.ManualBans, PartUser+":"+user, w.attempt)
+		}
+		if w.program.rules.UserBan != (UserBan{}) {
+			answer = w.program.rules.UserBan
 		}
 	}
 	if !ok {
@@ -133,7 +137,7 @@ func (w *walk) bannedByHand() bool {
 	}
 	return w.refuse(&refusal{
 		layer: ratelimit.LayerBans, rule: ratelimit.ManualBans, key: addressOf(w.attempt), tally: w.program.manual,
-		status: ratelimit.StatusForbidden, reason: ban.Reason, retryAfter: ban.Rest(w.attempt.Now), ban: ban.Identifier,
+		status: answer.Status, code: answer.Code, reason: ban.Reason, retryAfter: ban.Rest(w.attempt.Now), ban: ban.Identifier,
 	})
 }
 

@@ -26,6 +26,8 @@ type Rules struct {
 	// Safelist entries pass everything, Blocklist entries nothing (rule RL88).
 	Safelist, Blocklist []Entry
 	Bans                []BanRule
+	// UserBan is how a user is refused that an administrator banned; the zero value is 403 without a code.
+	UserBan UserBan
 	// Tiers must all allow; they are asked in order, most specific first (rule RL89).
 	Tiers []Tier
 	// ExposeGlobal shows clients the numbers of tiers whose key is "global" (rule RL90).
@@ -36,6 +38,13 @@ type Rules struct {
 	Circuit *Circuit
 	// Adaptive is nil where limits stay as they are.
 	Adaptive *Adaptive
+}
+
+// UserBan is the answer to a user that an administrator banned.
+type UserBan struct {
+	Status int
+	// Code is the stable code of the refusal.
+	Code string
 }
 
 // Track counts the requests that it matches and does nothing else (rule RL92).

@@ -181,9 +181,10 @@ func (l *Layers) announce(h http.Header, v *ratelimit.Verdict) {
 	}
 }
 
-// limitFields sets the fields of the tier that the verdict reports, unless its numbers are hidden (rule RL90).
+// limitFields sets the fields of the tier that the verdict reports, unless its numbers are hidden (rule RL90), or nothing
+// was counted because the store failed (rule RL65).
 func (l *Layers) limitFields(h http.Header, v *ratelimit.Verdict) {
-	if v.Decision.Policy == nil || v.Decision.Skipped || v.Hidden {
+	if v.Decision.Policy == nil || v.Decision.Skipped || v.Hidden || v.Decision.Degraded == ratelimit.Closed {
 		return
 	}
 	l.fields.set(h, &verdict{Decision: v.Decision, now: l.options.Clock()})

@@ -38,7 +38,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, v *verdict) {
 	h[LimitedBy] = []string{`shield; policy="` + v.Policy.Name + `"`}
 	h["Cache-Control"] = []string{"no-store"}
 	g.fields.writer.RetryAfter(h, wait, v.now)
-	if g.fields.on != OnNever && !v.keyless {
+	if g.fields.on != OnNever && !v.keyless && v.Degraded != ratelimit.Closed {
 		g.fields.set(h, v)
 	}
 	refusal := Refusal{Decision: v.Decision, Status: g.status}

@@ -22,7 +22,7 @@ import (
 // Settings returns what is in force, and its version.
 func (s *Shield) Settings() (mockbase.ShieldSettings, int64) {
 	now := s.present.Load()
-	return now.settings, now.version
+	return s.withoutEnded(now.settings), now.version
 }
 
 // ChangeSettings puts other settings into force and stores them, if the version is still the one in force. The request is
@@ -39,17 +39,21 @@ func (s *Shield) ChangeSettings(
 			Code: mockbase.CodeVersionMismatch, Message: "somebody changed this since you read it", Hint: "read it again and repeat the change", Version: now.version,
 		}
 	}
+	if sameOrder(&wanted.Circuit, &now.settings.Circuit) {
+		wanted = s.withoutEnded(wanted) // It was read before the order ended.
+	}
 	next, rules, err := s.prepare(wanted)
 	if err != nil {
 		return mockbase.ShieldSettings{}, 0, err
 	}
-	if err := errors.Join(s.refusePinned(&now.settings, &next), s.refuseLockOut(r, &next, by)); err != nil {
+	from := s.withoutEnded(now.settings)
+	if err := errors.Join(s.refusePinned(&from, &next), s.refuseLockOut(r, &next, by)); err != nil {
 		return mockbase.ShieldSettings{}, 0, firstOf(err)
 	}
 	if err := s.put(r.Context(), &next, version, by); err != nil {
 		return mockbase.ShieldSettings{}, 0, err
 	}
-	err = s.apply(r.Context(), &now.settings, &next, rules, by.Name)
+	err = s.apply(r.Context(), &from, &next, rules, by.Name)
 	s.present.Store(&state{settings: next, version: version + 1}) // They are stored, whatever a register says.
 	if now.settings.IPv6Prefix != next.IPv6Prefix {               // The networks of banned clients are others.
 		err = errors.Join(err, s.restoreBans(r.Context()))
@@ -58,7 +62,7 @@ func (s *Shield) ChangeSettings(
 		return mockbase.ShieldSettings{}, 0, err
 	}
 	s.options.Logger.Info("the settings of the shield were changed", slog.String("by", by.Name), slog.String("request_id", by.RequestID),
-		slog.Any("changed", differences(&now.settings, &next)), slog.Int64("version", version+1))
+		slog.Any("changed", differences(&from, &next)), slog.Int64("version", version+1))
 	return next, version + 1, nil
 }
 

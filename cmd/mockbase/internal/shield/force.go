@@ -29,6 +29,24 @@ func (s *Shield) checkForce(c *mockbase.ShieldCircuit, faults *mockbase.Faults) 
 	}
 }
 
+// ended says whether a timed order is over.
+func (s *Shield) ended(c *mockbase.ShieldCircuit) bool {
+	return c.Force != "" && !c.ForceUntil.IsZero() && !c.ForceUntil.After(s.options.Clock())
+}
+
+// withoutEnded returns settings without an order to the circuit that is over: it is in force no more.
+func (s *Shield) withoutEnded(settings mockbase.ShieldSettings) mockbase.ShieldSettings { //nolint:gocritic // it is changed
+	if s.ended(&settings.Circuit) {
+		settings.Circuit.Force, settings.Circuit.ForceUntil = "", time.Time{}
+	}
+	return settings
+}
+
+// sameOrder says whether two settings give the circuit the same order.
+func sameOrder(a, b *mockbase.ShieldCircuit) bool {
+	return a.Force == b.Force && a.ForceUntil.Equal(b.ForceUntil)
+}
+
 // force gives an order to the circuit, or takes it back (rule RL104). The guard must have a circuit.
 func (s *Shield) force(ctx context.Context, c *mockbase.ShieldCircuit, by string) error {
 	err := s.guard.ForceCircuit(ctx, ratelimit.CircuitForce(c.Force), c.ForceUntil, guard.Actor{Name: by})
@@ -43,7 +61,7 @@ func (s *Shield) force(ctx context.Context, c *mockbase.ShieldCircuit, by string
 func (s *Shield) changeForce(ctx context.Context, from, to *mockbase.ShieldCircuit, by string) error {
 	present := s.guard.Circuit().Record // An order that did not arrive the first time is given again.
 	obeyed := to.Force == "" || string(present.Force) == to.Force && present.ForceUntil.Equal(to.ForceUntil)
-	if from.Force == to.Force && from.ForceUntil.Equal(to.ForceUntil) && obeyed || !s.guarding {
+	if sameOrder(from, to) && obeyed || !s.guarding {
 		return nil
 	}
 	return s.force(ctx, to, by)
@@ -51,7 +69,7 @@ func (s *Shield) changeForce(ctx context.Context, from, to *mockbase.ShieldCircu
 
 // restoreForce gives a stored order again that has not ended. Where servers share the circuit the order lives there.
 func (s *Shield) restoreForce(ctx context.Context, c *mockbase.ShieldCircuit) {
-	if c.Force == "" || !s.guarding || s.options.Circuits != nil || !c.ForceUntil.IsZero() && !c.ForceUntil.After(s.options.Clock()) {
+	if c.Force == "" || !s.guarding || s.options.Circuits != nil || s.ended(c) {
 		return
 	}
 	if err := s.force(ctx, c, ""); err != nil {

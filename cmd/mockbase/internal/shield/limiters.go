@@ -51,7 +51,7 @@ func (l *limiters) get(policy string, mode ratelimit.Mode) (*ratelimit.Limiter, 
 func (l *limiters) open(mode ratelimit.Mode) (*ratelimit.Limiter, error) {
 	o := ratelimit.Options{
 		Name: limiterName, Store: l.options.Store, OnFailure: mode, Clock: l.options.Clock, Logger: l.options.Logger,
-		ProbeInterval: l.options.Settings.RedisProbeInterval.Span(),
+		ProbeInterval: l.options.Settings.RedisProbeInterval.Span(), OnHealth: l.follow,
 	}
 	if mode == ratelimit.FailMemory {
 		fallback, err := l.options.NewMemory()

@@ -40,6 +40,7 @@ func (s *Shield) compile(settings *mockbase.ShieldSettings) (*ruleSet, error) {
 	}
 	made.signIn.Safelist, made.failures.Safelist = safelist, safelist
 	made.failures.Bans = s.loginBans()
+	made.failures.UserBan = guard.UserBan{Status: ratelimit.StatusTooMany, Code: string(mockbase.CodeLoginBanned)}
 	for _, i := range inOrder(settings.Policies) {
 		s.addTiers(made, settings, i, &faults)
 	}

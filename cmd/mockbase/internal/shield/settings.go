@@ -138,7 +138,7 @@ func (s *Shield) load(ctx context.Context) (mockbase.ShieldSettings, int64, erro
 	version := stored.Version + firstVersion
 	var kept mockbase.ShieldSettings
 	if err := json.Unmarshal(stored.Document, &kept); err == nil {
-		merged := s.merge(&base, &kept)
+		merged := s.withoutEnded(s.merge(&base, &kept))
 		if _, err = s.compile(&merged); err == nil {
 			return merged, version, nil
 		}

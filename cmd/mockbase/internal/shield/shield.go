@@ -74,6 +74,9 @@ type Shield struct {
 	// MockEndpoint and ManagementEndpoint return the route of a request for limits by the endpoint. They are set before
 	// the first request; nil takes the path.
 	MockEndpoint, ManagementEndpoint func(r *http.Request) string
+	// TakesSecret tells whether the limit and the bans of signing in stand before a path of the management API. It is set as
+	// those are; nil is never.
+	TakesSecret func(path string) bool
 
 	options   Options
 	addresses *httplimit.Addresses

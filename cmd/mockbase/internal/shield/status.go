@@ -12,6 +12,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/guard"
 	"github.com/mockbase/mockbase/ratelimit/httplimit"
 )
 
@@ -151,7 +152,7 @@ func (s *Shield) Probe(ctx context.Context, p mockbase.ShieldProbe) (mockbase.Sh
 		p.Path = "/m/"
 	}
 	a := s.probing(r, p.Path)
-	v := s.guard.Peek(ctx, a)
+	v := s.peek(ctx, a)
 	verdict := mockbase.ShieldVerdict{Client: a.Address.String(), Allowed: v.Allowed, DecidedBy: string(v.Layer)}
 	if d := &v.Decision; d.Policy != nil && !v.Hidden {
 		verdict.Policy, verdict.Remaining = d.Policy.Name, &d.Remaining
@@ -184,6 +185,25 @@ func (s *Shield) probing(r *http.Request, target string) *ratelimit.Attempt {
 		a.Pattern = s.endpointOfMock(r)
 	}
 	return a
+}
+
+// peek asks the guards that a request would meet, in their order. Of those that let it through the last one tells.
+func (s *Shield) peek(ctx context.Context, a *ratelimit.Attempt) ratelimit.Verdict {
+	v := s.guard.Peek(ctx, a)
+	if a.Place != placeManagement || s.TakesSecret == nil || !s.TakesSecret(a.Path) {
+		return v
+	}
+	for _, g := range []*guard.Guard{s.failures, s.signIn} {
+		if !v.Allowed || v.Layer == ratelimit.LayerSafelist {
+			return v
+		}
+		there := *a
+		there.Place = placeLogin
+		if next := g.Peek(ctx, &there); !next.Allowed || next.Decision.Policy != nil {
+			v = next
+		}
+	}
+	return v
 }
 
 // placeOf returns the plane that a path belongs to.
