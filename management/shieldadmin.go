@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -111,7 +112,7 @@ func (c *call) readShield() (mockbase.ShieldSettings, error) {
 		f.Texts("blocklist", &in.Blocklist)
 		f.Texts("trustedProxies", &in.TrustedProxies)
 		f.Text("clientHeader", &in.ClientHeader)
-		f.Int("ipv6Prefix", &in.IPv6Prefix, leastIPv6Prefix, mostIPv6Prefix)
+		f.Int("ipv6Prefix", &in.IPv6Prefix, math.MinInt32, math.MaxInt32)
 		f.Bool("exposeHeaders", &in.ExposeHeaders)
 		if o := f.Object("circuit"); o != nil {
 			in.Circuit = readShieldCircuit(o)
@@ -145,19 +146,13 @@ func readShieldCircuit(f *mockbase.Fields) mockbase.ShieldCircuit {
 	return c
 }
 
-// The bounds of the leading bits of an IPv6 address that make one client (rule RL75).
-const (
-	leastIPv6Prefix = 32
-	mostIPv6Prefix  = 128
-)
-
 func readShieldPolicy(f *mockbase.Fields) mockbase.ShieldPolicy {
 	p := mockbase.ShieldPolicy{Mode: mockbase.ShieldEnforce}
 	f.Text("name", &p.Name)
-	f.Int64("limit", &p.Limit, 0, 1<<53-1)
+	f.Int64("limit", &p.Limit, math.MinInt64, math.MaxInt64) // The guardian knows the bounds, and tells all faults at once.
 	f.Text("window", &p.Window)
 	f.Text("algorithm", &p.Algorithm)
-	f.Int64("burst", &p.Burst, 0, 1<<53-1)
+	f.Int64("burst", &p.Burst, math.MinInt64, math.MaxInt64)
 	f.Text("align", &p.Align)
 	f.Text("key", &p.Key)
 	mode := string(p.Mode)

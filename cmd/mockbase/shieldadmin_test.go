@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -253,5 +255,34 @@ func TestM223_a_check_of_signing_in_tells_of_the_policy_login(t *testing.T) {
 	}
 	if got := c.call(t, http.StatusOK, http.MethodPost, "/api/v1/admin/shield/check", `{"ip":"203.0.113.9","path":"/api/v1/auth/login"}`); !strings.Contains(got.body, `"decidedBy":"safelist"`) {
 		t.Errorf("on the safelist: %s", got.body)
+	}
+}
+
+func TestM221_limits_with_names_are_pinned_and_all_faults_are_told_at_once(t *testing.T) {
+	t.Parallel()
+	_, c := administered(t, t.TempDir(), "--engine-limit=5/60s name=partner")
+	settings, _ := c.shieldOf(t)
+	if policy(&settings, "engine-partner") == nil || !slices.Contains(settings.Pinned, "/policies/engine-partner/limit") {
+		t.Errorf("settings %+v", settings)
+	}
+	got := c.changeShield(t, func(s *mockbase.ShieldSettings) { policy(s, "engine-partner").Limit = 6 })
+	if got.StatusCode != http.StatusConflict || !strings.Contains(got.body, `"code":"pinned-by-config"`) {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	got = c.changeShield(t, func(s *mockbase.ShieldSettings) { // RL4
+		slices.Reverse(s.Policies) // Faults point to where they were written.
+		policy(s, "management").Limit, policy(s, "management").Window = -1, "0s"
+		policy(s, "login").OnStoreFailure, s.IPv6Prefix, s.Blocklist = "open", 1, []string{"x"}
+	})
+	settings, _ = c.shieldOf(t)
+	slices.Reverse(settings.Policies)
+	at := func(name, field string) string {
+		i := slices.IndexFunc(settings.Policies, func(p mockbase.ShieldPolicy) bool { return p.Name == name })
+		return fmt.Sprintf("\"#/policies/%d/%s\"", i, field)
+	}
+	for _, pointer := range []string{at("management", "limit"), at("management", "window"), at("login", "onStoreFailure"), `"#/ipv6Prefix"`, `"#/blocklist/0"`} {
+		if got.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(got.body, pointer) {
+			t.Errorf("no %s in %d %s", pointer, got.StatusCode, got.body)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"text/template/parse"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mockbase/mockbase/ratelimit"
 )
@@ -202,14 +204,30 @@ func (t *keyTemplate) find(function, name string) (expression, error) {
 func change(name string) func(string) string {
 	switch name {
 	case "lower":
-		return strings.ToLower
+		return func(text string) string { return changeLetters(text, unicode.ToLower) }
 	case "upper":
-		return strings.ToUpper
+		return func(text string) string { return changeLetters(text, unicode.ToUpper) }
 	case "trim":
 		return strings.TrimSpace
 	default:
 		return nil
 	}
+}
+
+// changeLetters changes the letters of a text. Bytes that are no UTF-8 stay as they are: replaced, they would make the same
+// key of different callers (rule RL78).
+func changeLetters(text string, letter func(rune) rune) string {
+	changed := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size == 1 {
+			changed = append(changed, text[0])
+		} else {
+			changed = utf8.AppendRune(changed, letter(r))
+		}
+		text = text[size:]
+	}
+	return string(changed)
 }
 
 // source makes the template a part of a key. Output over the bound counts as missing.

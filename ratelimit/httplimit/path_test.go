@@ -85,3 +85,26 @@ func TestRL88_no_spelling_of_a_path_evades_a_list_or_joins_one(t *testing.T) {
 		}
 	}
 }
+
+func TestRL78_letters_of_a_key_change_and_bytes_that_are_none_stay_apart(t *testing.T) {
+	t.Parallel()
+	identity, err := httplimit.NewIdentity(httplimit.IdentityOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := func(function, tenant string) string {
+		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		r.Header["X-Tenant"] = []string{tenant}
+		value, _ := identity.Part(r, `{{`+function+` (header "X-Tenant")}}`)
+		return value
+	}
+	for _, c := range []struct{ function, tenant, want string }{
+		{"lower", "ÄbC", "äbc"}, {"upper", "äbC", "ÄBC"},
+		{"lower", "A\xff\xfe", "a\xff\xfe"}, {"lower", "A\xff\xfd", "a\xff\xfd"}, {"upper", "a\xff\xfe", "A\xff\xfe"},
+		{"lower", "\ufffd", "\ufffd"},
+	} {
+		if got := part(c.function, c.tenant); got != c.want {
+			t.Errorf("%s of %q is %q, want %q", c.function, c.tenant, got, c.want)
+		}
+	}
+}

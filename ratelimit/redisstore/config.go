@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,6 +78,12 @@ func Dial(c Config) (redis.UniversalClient, error) {
 		return nil, err
 	}
 	return t.dial(), nil
+}
+
+// Validate reports all that is wrong with the configuration, as Dial does.
+func (c Config) Validate() error {
+	_, err := c.resolve()
+	return err
 }
 
 // String names the servers without credentials.
@@ -241,7 +248,7 @@ func parseAddr(addr string) (*redis.Options, error) {
 	addr = strings.TrimSpace(addr)
 	if !strings.Contains(addr, "://") {
 		host, port, err := net.SplitHostPort(addr)
-		if err != nil || port == "" || strings.ContainsAny(host, "@/") {
+		if err != nil || !isPort(port) || strings.ContainsAny(host, "@/") {
 			return nil, errors.New(acceptedForms)
 		}
 		return &redis.Options{Addr: addr}, nil
@@ -254,12 +261,20 @@ func parseAddr(addr string) (*redis.Options, error) {
 	if err != nil {
 		return nil, errors.New(acceptedForms)
 	}
+	if parsed.Port() != "" && !isPort(parsed.Port()) {
+		return nil, errors.New("the port is no number from 1 to 65535: " + acceptedForms)
+	}
 	for name := range parsed.Query() {
 		if name != "db" {
 			return nil, fmt.Errorf("the parameter %q is not accepted: the options of the client are fixed", name)
 		}
 	}
 	return o, nil
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 // trust makes the client trust the certificates in a file, if one is named, and no others.

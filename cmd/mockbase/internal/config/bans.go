@@ -33,7 +33,10 @@ func (b *Bans) UnmarshalText(text []byte) error {
 	for i := range rules {
 		rule := &rules[i]
 		if names[rule.Name] {
-			return fmt.Errorf("two bans are named %q", rule.Name)
+			return fmt.Errorf("two bans are named %q: write another name= for one of them", rule.Name)
+		}
+		if slices.Contains([]string{"engine", "management", "login", "user", "endpoint", "global", "circuit"}, rule.Name) {
+			return fmt.Errorf("%q is a name of the shield's own: write another name=", rule.Name)
 		}
 		names[rule.Name] = true
 		other := func(part string) bool { return part != guard.PartIP && part != PartAccount }

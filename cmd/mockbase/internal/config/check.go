@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
 // Check reads the secrets that files hold and looks for settings that contradict each other. It reports every fault; the
@@ -20,7 +22,10 @@ func (s *Settings) Check(origins map[string]Origin) []Fault {
 	c.tls(s)
 	c.redis(s)
 	c.limits(s)
+	c.names(s)
 	c.algorithms(s)
+	c.excluded(s)
+	c.fingerprint(s)
 	c.identity(s)
 	c.circuit(s)
 	s.bounds(func(name, reason string) { c.add(name, "", "%s", reason) })
@@ -112,7 +117,37 @@ func (c *checker) redis(s *Settings) {
 		c.add("redis-cluster", "drop one of the two", "a cluster has no %s", c.spell("redis-master"))
 	}
 	c.redisBounds(s)
+	c.redisForm(s)
 }
+
+// redisForm finds addresses that cannot be read, as the start does.
+func (c *checker) redisForm(s *Settings) {
+	const fix = "write redis://[user:password@]host[:port][/db], rediss://… for TLS, or host:port"
+	place := redisstore.Config{Master: s.RedisMaster, Cluster: s.RedisCluster, Addrs: s.RedisAddrs}
+	name := "redis-addrs"
+	if s.RedisURL != "" {
+		place.Addrs, name = []string{s.RedisURL.Reveal()}, "redis-url"
+		if s.RedisURLFile != "" {
+			name = "redis-url-file"
+		}
+	}
+	if len(place.Addrs) == 0 || s.RedisMaster != "" && s.RedisCluster {
+		return
+	}
+	if err := place.Validate(); err != nil {
+		c.add(name, fix, "%s", oneLine(err))
+		return
+	}
+	if place.TLSCA = s.RedisTLSCA; place.Validate() != nil {
+		c.add("redis-tls-ca", "name a file of PEM certificates that this user can read", "%s", oneLine(place.Validate()))
+	}
+	if place.TLSCA, place.PoolSize = "", int(s.RedisPoolSize); place.Validate() != nil {
+		c.add("redis-pool-size", "", "%s", oneLine(place.Validate()))
+	}
+}
+
+// oneLine is the text of errors that were joined.
+func oneLine(err error) string { return strings.ReplaceAll(plainReason(err), "\n", "; ") }
 
 func (c *checker) redisBounds(s *Settings) {
 	if s.RedisBatchFlights < 2 || s.RedisBatchFlights > 8 {
@@ -160,21 +195,20 @@ func (c *checker) limits(s *Settings) {
 	}
 }
 
+// excluded finds paths that no request has.
+func (c *checker) excluded(s *Settings) {
+	for _, p := range s.ShieldExclude {
+		if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "? ") || strings.Contains(strings.TrimSuffix(p, "*"), "*") {
+			c.add("shield-exclude", "write paths such as /healthz, or /m/demo/* for all that begins so", "%q is no path", p)
+		}
+	}
+}
+
 // algorithms finds limits that the default algorithm cannot keep, such as one with more requests than a log remembers.
 func (c *checker) algorithms(s *Settings) {
-	for _, l := range []struct {
-		name  string
-		limit Limit
-	}{
-		{"engine-limit", s.EngineLimit},
-		{"management-limit", s.ManagementLimit},
-		{"login-limit", s.LoginLimit},
-		{"shield-tier-user", s.ShieldTierUser},
-		{"shield-tier-endpoint", s.ShieldTierEndpoint},
-		{"shield-tier-global", s.ShieldTierGlobal},
-	} {
+	for _, l := range s.places() {
 		if err := serveable(l.limit.By(s.ShieldAlgorithm).Policies); err != nil {
-			c.add(l.name, "name another algorithm in the limit, such as algorithm=fixed_window",
+			c.add(l.setting, "name another algorithm in the limit, such as algorithm=fixed_window",
 				"does not go with %s %s: %s", c.spell("shield-algorithm"), s.ShieldAlgorithm, ruleReason(err))
 		}
 	}

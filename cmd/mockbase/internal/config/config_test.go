@@ -215,6 +215,22 @@ func TestC6_values_are_read_the_way_people_write_them(t *testing.T) {
 		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h key=global", fault: "lock nobody else out"},
 		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h key=ip+header:X-A", fault: "lock nobody else out"},
 		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h name=a,4/1m ban=1h name=a", fault: `two bans are named "a"`},
+		{variable: "MOCKBASE_LOGIN_BAN=3/1m ban=1h name=circuit", fault: `"circuit" is a name of the shield's own`},
+		{variable: "MOCKBASE_ENGINE_LIMIT=5/60s name=a,6/60s name=a", fault: `two limits are named "a"`},                // RL122
+		{variable: "MOCKBASE_ENGINE_LIMIT=5/60s name=engine,6/60s name=engine", fault: `two limits are named "engine"`}, // RL122
+		{variable: "MOCKBASE_ENGINE_LIMIT=5/60s name=2,6/60s", fault: `two limits are named "2"`},                       // RL122
+		{variable: "MOCKBASE_ENGINE_LIMIT=5/60s name=ip", fault: "of its own"},
+		{variable: "MOCKBASE_LOGIN_LIMIT=5/60s name=ban-1", fault: "of its own"},
+		{variable: "MOCKBASE_MANAGEMENT_LIMIT=5/60s name=a123456789a123456789a123456789a123456789a123456789a123", fault: "too long"},
+		{variable: "MOCKBASE_SHIELD_EXCLUDE=nopath", fault: `"nopath" is no path`}, // RL87
+		{variable: "MOCKBASE_SHIELD_EXCLUDE=/a*b", fault: "is no path"},
+		{variable: "MOCKBASE_FINGERPRINT_LEVEL=custom", fault: "custom has no parts"},
+		{variable: "MOCKBASE_REDIS_URL=http://x", fault: "MOCKBASE_REDIS_URL: "}, // RL130
+		{variable: "MOCKBASE_REDIS_URL=redis://h/abc", fault: "MOCKBASE_REDIS_URL: "},
+		{variable: "MOCKBASE_REDIS_URL=redis://h/-1", fault: "MOCKBASE_REDIS_URL: "},
+		{variable: "MOCKBASE_REDIS_URL=redis://h:99999", fault: "MOCKBASE_REDIS_URL: "},
+		{variable: "MOCKBASE_REDIS_URL=redis://h?pool_size=3", fault: `the parameter "pool_size" is not accepted`},
+		{variable: "MOCKBASE_REDIS_ADDRS=h", fault: "MOCKBASE_REDIS_ADDRS: "},
 		{variable: "MOCKBASE_SHIELD_SAFELIST=10.1.2.3/8,192.0.2.7,/m/demo/*", text: func(s *config.Settings) any { return s.ShieldSafelist }, want: "[10.0.0.0/8 192.0.2.7 /m/demo/*]"},
 		{variable: "MOCKBASE_SHIELD_BLOCKLIST=proxy.test", fault: "is no entry of a list"},
 		{variable: "MOCKBASE_SHIELD_BLOCKLIST=/m/*/x*", fault: "is no entry of a list"},

@@ -98,6 +98,13 @@ func (c *checker) identity(s *Settings) {
 	}
 }
 
+// fingerprint finds a custom fingerprint that is made of nothing.
+func (c *checker) fingerprint(s *Settings) {
+	if s.FingerprintLevel == Fingerprint(httplimit.LevelCustom) && len(s.FingerprintParts) == 0 {
+		c.add("fingerprint-level", "add "+c.sibling("fingerprint-parts", "fingerprint-level")+", such as address,user-agent", "custom has no parts to be made of")
+	}
+}
+
 // keyParts are the parts of a key that was read before.
 func keyParts(key ShieldKey) []string {
 	parts, err := httplimit.ParseKey(string(key))

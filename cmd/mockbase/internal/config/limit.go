@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mockbase/mockbase/ratelimit"
 )
@@ -60,11 +61,54 @@ func ruleReason(err error) string {
 	return err.Error()
 }
 
-// Named returns the policies under the name of the place that they guard (rule RL19).
+// Named returns the policies under the name of the place that they guard (rule RL19). A name of their own stands behind
+// that of the place: counts go by names, and places share none (rule RL122).
 func (l Limit) Named(place string) []ratelimit.Policy {
 	named := append([]ratelimit.Policy(nil), l.Policies...)
 	ratelimit.NameRules(named, place)
+	for i := range named {
+		if name := named[i].Name; name != place && !strings.HasPrefix(name, place+"-") {
+			named[i].Name = place + "-" + name
+		}
+	}
 	return named
+}
+
+// places are the settings of limits with the names of what they are about.
+func (s *Settings) places() []placedLimit {
+	return []placedLimit{
+		{"engine-limit", "engine", s.EngineLimit},
+		{"management-limit", "management", s.ManagementLimit},
+		{"login-limit", "login", s.LoginLimit},
+		{"shield-tier-user", "user", s.ShieldTierUser},
+		{"shield-tier-endpoint", "endpoint", s.ShieldTierEndpoint},
+		{"shield-tier-global", "global", s.ShieldTierGlobal},
+	}
+}
+
+type placedLimit struct {
+	setting, place string
+	limit          Limit
+}
+
+// names finds limits whose names are taken, or too long with that of their place before them.
+func (c *checker) names(s *Settings) {
+	const fix = "write another name=, of a-z, 0-9, _ and -, or none"
+	for _, l := range s.places() {
+		seen := make(map[string]bool)
+		for _, p := range l.limit.Named(l.place) {
+			own := strings.TrimPrefix(p.Name, l.place+"-")
+			switch {
+			case seen[p.Name]:
+				c.add(l.setting, fix, "two limits are named %q", own)
+			case !ratelimit.ValidName(p.Name):
+				c.add(l.setting, fix, "%q is too long a name", own)
+			case own == "ip" || own == "ban" || strings.HasPrefix(own, "ban-"):
+				c.add(l.setting, fix, "%q is a name that the shield gives to limits and bans of its own", own)
+			}
+			seen[p.Name] = true
+		}
+	}
 }
 
 // By returns the limit with the algorithm in the policies that name none.

@@ -103,12 +103,40 @@ func (s *Shield) prepare(wanted mockbase.ShieldSettings) (mockbase.ShieldSetting
 		faults.Add(nil, "#/clientHeader", mockbase.FieldPattern, "%s", err)
 	}
 	next.ClientHeader = string(header)
-	s.checkForce(&next.Circuit, &faults)
-	if err := faults.Err(); err != nil {
-		return next, nil, err
+	if n := wanted.IPv6Prefix; n < leastIPv6Prefix || n > mostIPv6Prefix {
+		faults.Add(nil, "#/ipv6Prefix", mockbase.FieldRange, "%d is out of bounds: write a number from %d to %d", n, leastIPv6Prefix, mostIPv6Prefix)
 	}
+	s.checkForce(&next.Circuit, &faults)
 	rules, err := s.compile(&next)
+	if known, ok := errors.AsType[*mockbase.Error](err); ok {
+		for _, field := range known.Fields {
+			faults.Append(asWritten(field, next.Policies, wanted.Policies))
+		}
+	}
+	if wrong := faults.Err(); wrong != nil {
+		return next, nil, wrong
+	}
 	return next, rules, err
+}
+
+// The bounds of the leading bits of an IPv6 address that make one client (rule RL75).
+const (
+	leastIPv6Prefix = 32
+	mostIPv6Prefix  = 128
+)
+
+// asWritten points a fault of a policy to where the policy was written.
+func asWritten(fault mockbase.FieldError, from, written []mockbase.ShieldPolicy) mockbase.FieldError {
+	rest, ok := strings.CutPrefix(fault.Pointer, "#/policies/")
+	index, field, _ := strings.Cut(rest, "/")
+	at, err := strconv.Atoi(index)
+	if !ok || err != nil || at >= len(from) {
+		return fault
+	}
+	if i := slices.IndexFunc(written, func(p mockbase.ShieldPolicy) bool { return p.Name == from[at].Name }); i >= 0 {
+		fault.Pointer = strings.TrimSuffix(fmt.Sprintf("#/policies/%d/%s", i, field), "/")
+	}
+	return fault
 }
 
 func parseNetworkSetting(text string) (fmt.Stringer, error) {

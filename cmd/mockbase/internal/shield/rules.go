@@ -108,7 +108,7 @@ func (s *Shield) tier(p *mockbase.ShieldPolicy, at string, faults *mockbase.Faul
 	window, err := mockbase.ParseDuration(p.Window)
 	if err != nil {
 		faults.Add(nil, at+"/window", mockbase.FieldPattern, "%s", err)
-		return guard.Tier{}, false
+		window = time.Minute // The rest is judged all the same.
 	}
 	policy := ratelimit.Policy{
 		Name: p.Name, Algorithm: ratelimit.Algorithm(p.Algorithm), Limit: p.Limit, Window: window, Burst: p.Burst, Align: ratelimit.Align(p.Align),

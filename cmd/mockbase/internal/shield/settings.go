@@ -30,13 +30,10 @@ const (
 // firstVersion is that of settings that nobody has changed.
 const firstVersion = 1
 
-// subjectOf returns what a policy is about: its name without the number of one of several.
+// subjectOf returns what a policy is about: its name without the number or the name of one of several.
 func subjectOf(name string) string {
-	subject, number, ok := strings.Cut(name, "-")
-	if _, err := strconv.Atoi(number); ok && err == nil {
-		return subject
-	}
-	return name
+	subject, _, _ := strings.Cut(name, "-")
+	return subject
 }
 
 // configured returns the settings as the configuration has them.
