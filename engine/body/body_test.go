@@ -134,7 +134,7 @@ func TestF9_JSON_does_not_look_at_the_content_type(t *testing.T) {
 func TestF3_an_undecodable_body_fails_body_conditions_alone(t *testing.T) {
 	t.Parallel()
 	m := body.New([]byte(`{"a":1}`), http.Header{"Content-Encoding": {"sdch"}})
-	for _, match := range []string{`{"json":{"a":1}}`, `{"jsonPath":{"$.a":{"exists":false}}}`, `{"schema":true}`} {
+	for _, match := range []string{`{"json":{"a":1}}`, `{"jsonPath":{"$.a":{"exists":false}}}`, `{"schema":true}`, `{"empty":false}`} {
 		found := compile(t, match).Findings(m)
 		if len(found) != 1 || found[0].Holds || !strings.Contains(found[0].Actual, "sdch") {
 			t.Errorf("%s: %+v", match, found)

@@ -105,16 +105,26 @@ func (k *compiler) below(names ...string) string {
 	return at.String()
 }
 
-// empty compares the length of what was received; no body and an empty one are the same (rule F8).
+// empty compares the length of what was received; no body and an empty one are the same (rule F8). One that
+// cannot be decoded is not empty, and fails all the same (rule F3).
 func (k *compiler) empty() {
 	if k.match.Empty == nil {
 		return
 	}
 	want := *k.match.Empty
 	k.add(check{
-		name:  "empty",
-		holds: func(m *Message) bool { return (len(m.raw) == 0) == want },
+		name: "empty",
+		holds: func(m *Message) bool {
+			if want {
+				return len(m.raw) == 0
+			}
+			_, err := m.Decoded()
+			return err == nil && len(m.raw) > 0
+		},
 		explain: func(m *Message) mockbase.MissedPart {
+			if _, err := m.Decoded(); err != nil && !want {
+				return mockbase.MissedPart{Operator: "empty", Expected: "false", Actual: err.Error()}
+			}
 			return mockbase.MissedPart{Operator: "empty", Expected: strconv.FormatBool(want), Actual: size(m.raw)}
 		},
 	})

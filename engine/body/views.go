@@ -105,7 +105,7 @@ func (m *Message) xmlDocument() (*xmlquery.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return parseXPathDocument(text)
+		return parseXPathDocument(plainBlanks(text))
 	})
 }
 

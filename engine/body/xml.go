@@ -64,10 +64,23 @@ type xmlReader struct {
 	root    *element
 	open    []*element
 	nodes   int
+	// blanks tells that the value of an attribute holds a line break or a tab.
+	blanks bool
 }
 
 // parseXML reads a document from UTF-8 text. Document type declarations and entities of their own are refused (rule J7).
 func parseXML(text []byte) (*element, error) {
+	r, err := readXML(text)
+	if err == nil && r.blanks {
+		r, err = readXML(plainBlanks(text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.root, nil
+}
+
+func readXML(text []byte) (*xmlReader, error) {
 	r := &xmlReader{decoder: xml.NewDecoder(bytes.NewReader(text))}
 	// The text is UTF-8 by now, whatever its declaration says.
 	r.decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
@@ -87,7 +100,7 @@ func parseXML(text []byte) (*element, error) {
 	if r.root == nil {
 		return nil, &XMLError{Line: 1, Column: 1, Err: errors.New("there is no element")}
 	}
-	return r.root, nil
+	return r, nil
 }
 
 func (r *xmlReader) add(token xml.Token) error {
@@ -112,6 +125,7 @@ func (r *xmlReader) add(token xml.Token) error {
 func (r *xmlReader) start(t xml.StartElement) error {
 	e := &element{name: t.Name}
 	for _, a := range t.Attr {
+		r.blanks = r.blanks || strings.ContainsAny(a.Value, "\t\r\n")
 		if a.Name.Space != "xmlns" && (a.Name.Space != "" || a.Name.Local != "xmlns") {
 			e.attributes = append(e.attributes, a)
 		}

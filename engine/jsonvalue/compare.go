@@ -5,15 +5,21 @@ import (
 	"strings"
 )
 
-// mostSteps bounds one comparison. Only documents of thousands of items compared in any order come near it; they would
-// take minutes.
-const mostSteps = 5_000_000
+const (
+	// mostSteps bounds the steps that one comparison takes to pair items, beside one for each part of the pattern. Only
+	// hundreds of items that hold hundreds come near it; they would take minutes.
+	mostSteps = 1_000_000
+	// lookupsEach is how many items or members are passed over in one step.
+	lookupsEach = 64
+)
 
 // comparison compares one document with a pattern.
 type comparison struct {
 	options *Options
-	// steps are left; below zero the comparison is given up.
-	steps int
+	// steps are left; below zero the comparison is given up. They are counted while pairing is not zero: in the order of the
+	// document each part is compared once.
+	steps   int
+	pairing int
 	// explain asks for the place of the first difference; path is the current place then.
 	explain bool
 	path    []string
@@ -55,8 +61,16 @@ func typed(v *Value) string {
 	return v.kind.String() + " " + v.Preview(previewLength)
 }
 
+// affords takes a step, and more for what is passed over in it. It tells whether there was one left.
+func (c *comparison) affords(passed int) bool {
+	if c.pairing > 0 {
+		c.steps -= 1 + passed/lookupsEach
+	}
+	return c.steps >= 0
+}
+
 func (c *comparison) same(p *Pattern, actual *Value) bool {
-	if c.steps--; c.steps < 0 {
+	if !c.affords(actual.Len()) {
 		return false
 	}
 	if p.test != nil {

@@ -155,6 +155,40 @@ func TestG9_a_comparison_of_lists_in_lists_ends(t *testing.T) {
 	}
 }
 
+// A list of lists of numbers, backwards and with one that is wrong, is given up within a second.
+func TestG9_a_miss_of_lists_in_lists_ends_soon(t *testing.T) {
+	t.Parallel()
+	square := func(number func(i int) int) *jsonvalue.Value {
+		rows := make([]string, 160)
+		for i := range rows {
+			row := make([]string, 160)
+			for j := range row {
+				row[j] = strconv.Itoa(number(i*160 + j))
+			}
+			rows[i] = "[" + strings.Join(row, ",") + "]"
+		}
+		return parse(t, "["+strings.Join(rows, ",")+"]")
+	}
+	forward := square(func(i int) int { return i })
+	o := jsonvalue.Options{IgnoreOrder: true}
+	if d := jsonvalue.Compare(forward, forward, o); d != nil {
+		t.Errorf("the same: %+v", d)
+	}
+	wrong := square(func(i int) int {
+		if i == 0 {
+			return -1
+		}
+		return 160*160 - 1 - i
+	})
+	start := time.Now()
+	if d := jsonvalue.Compare(forward, wrong, o); d == nil || d.Actual != "too large" {
+		t.Errorf("got %+v", d)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("that took %v", took)
+	}
+}
+
 func TestADifferenceNamesItsPlace(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000)

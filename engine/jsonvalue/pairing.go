@@ -38,6 +38,8 @@ func (c *comparison) anyOrder(p *Pattern, actual *Value) bool {
 	for j := range m.owner {
 		m.owner[j] = -1
 	}
+	c.pairing++
+	defer func() { c.pairing-- }()
 	for i := range p.items {
 		clear(m.tried)
 		if !m.place(i) {
@@ -51,6 +53,9 @@ func (c *comparison) anyOrder(p *Pattern, actual *Value) bool {
 // in the same order take no more comparisons than positional ones.
 func (m *pairing) place(i int) bool {
 	have := len(m.owner)
+	if !m.affords(have) {
+		return false
+	}
 	for k := range have {
 		j := (i + k) % have
 		if m.tried[j] || !m.same(i, j) {

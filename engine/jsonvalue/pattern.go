@@ -38,6 +38,8 @@ type Pattern struct {
 	members []memberPattern
 	test    Test
 	options *Options
+	// parts is how many values a whole pattern holds.
+	parts int
 }
 
 type memberPattern struct {
@@ -57,15 +59,18 @@ const (
 func Compile(expected *Value, o Options, compileTest func(operators *Value, path []string) Test) *Pattern {
 	c := compiler{options: &o, test: compileTest}
 	p := c.pattern(expected, nil)
+	p.parts = c.parts
 	return &p
 }
 
 type compiler struct {
 	options *Options
+	parts   int
 	test    func(operators *Value, path []string) Test
 }
 
 func (c *compiler) pattern(v *Value, path []string) Pattern {
+	c.parts++
 	p := Pattern{value: v, options: c.options}
 	switch v.kind {
 	case Number:
@@ -89,7 +94,9 @@ func (c *compiler) object(v *Value, path []string) Pattern {
 		}
 		if literal, ok := v.Member(literalKey); ok {
 			plain := compiler{options: c.options}
-			return plain.pattern(literal, nil)
+			pattern := plain.pattern(literal, nil)
+			c.parts += plain.parts
+			return pattern
 		}
 	}
 	p := Pattern{value: v, options: c.options, members: make([]memberPattern, 0, v.Len())}
@@ -106,13 +113,13 @@ func Compare(expected, actual *Value, o Options) *Difference {
 
 // Matches tells whether a document is as expected.
 func (p *Pattern) Matches(actual *Value) bool {
-	c := comparison{options: p.options, steps: mostSteps}
+	c := comparison{options: p.options, steps: mostSteps + 2*p.parts}
 	return c.start(p, actual)
 }
 
 // Difference returns the first place at which a document is not as expected, nil if it is.
 func (p *Pattern) Difference(actual *Value) *Difference {
-	c := comparison{options: p.options, steps: mostSteps, explain: true}
+	c := comparison{options: p.options, steps: mostSteps + 2*p.parts, explain: true}
 	if c.start(p, actual) {
 		return nil
 	}

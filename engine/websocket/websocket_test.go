@@ -244,6 +244,8 @@ func TestU10_frames_against_the_rules(t *testing.T) {
 		"ping":                 {[][]byte{{0x89, 0x81, 0, 0, 0, 0, 'p'}}, []string{"10 p"}},
 		"fragments are joined": {[][]byte{{0x01, 0x81, 0, 0, 0, 0, 'a'}, {0x89, 0x80, 0, 0, 0, 0}, {0x80, 0x81, 0, 0, 0, 0, 'b'}}, []string{"10 ", "1 ab"}},
 		"close is answered":    {[][]byte{{0x88, 0x82, 0, 0, 0, 0, 0x0f, 0xa1}}, []string{"8 4001", "EOF"}},
+		"a reason in UTF-8":    {[][]byte{{0x88, 0x84, 0, 0, 0, 0, 0x0f, 0xa1, 0xc3, 0xa4}}, []string{"8 4001 ä", "EOF"}},
+		"a reason that is not": {[][]byte{{0x88, 0x83, 0, 0, 0, 0, 0x03, 0xe8, 0xff}}, []string{"8 1007", "EOF"}},
 		"close without a code": {[][]byte{{0x88, 0x80, 0, 0, 0, 0}}, []string{"8 ", "EOF"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"sync"
 	"time"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
 )
 
 // The opcodes of frames (RFC 6455, section 5.2), with the bit that says that the message ends here.
@@ -37,8 +40,19 @@ type wire struct {
 	code int
 }
 
-// Write passes on a control frame of the library, which always writes a whole one.
+// Write passes on a control frame of the library, which always writes a whole one. The library answers a close with its
+// reason, whatever it is: one that is no UTF-8 is a fault of the client's (RFC 6455, sections 5.5.1 and 8.1).
 func (w *wire) Write(frame []byte) (int, error) {
+	const head = 4
+	if len(frame) > head && frame[0] == frameClose && !utf8.Valid(frame[head:]) {
+		invalid := binary.BigEndian.AppendUint16([]byte{frameClose, 2}, uint16(websocket.StatusInvalidFramePayloadData))
+		_, err := w.pass(invalid)
+		return len(frame), err
+	}
+	return w.pass(frame)
+}
+
+func (w *wire) pass(frame []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
