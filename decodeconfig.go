@@ -230,7 +230,8 @@ func decodeSeedData(f *Fields, c *Collection) {
 	c.Seed = at.JSON()
 }
 
-// checkSeedItems notes items that are no objects, and ids that come twice as text (rule V2).
+// checkSeedItems notes items that are no objects, and ids that come twice as text (rule V2) or that
+// no address reaches (rule B8).
 func checkSeedItems(at place, idMember string) {
 	taken := make(map[string]bool, len(at.Items))
 	for i := range at.Items {
@@ -245,6 +246,9 @@ func checkSeedItems(at place, idMember string) {
 		}
 		if taken[id.Text] {
 			at.faults.Add(id, childPointer(item.pointer, idMember), FieldUnique, "another item has the id %s", quote(id.Text))
+		}
+		if id.Text == "." || id.Text == ".." {
+			at.faults.Add(id, childPointer(item.pointer, idMember), FieldPattern, "the id %s cannot be reached: addresses leave out such segments", quote(id.Text))
 		}
 		taken[id.Text] = true
 	}

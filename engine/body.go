@@ -67,12 +67,14 @@ func (c *call) readMessage(limit int64) *failure {
 	}
 	c.message = body.New(c.outcome.received, c.header).Limit(limit)
 	_, err := c.message.Decoded()
-	if err == nil && parts {
-		// What is no multipart body is a matter of the conditions.
-		_, err = c.message.Parts()
-	}
 	if errors.Is(err, body.ErrTooLarge) {
 		return bodyExpands(limit)
+	}
+	if err == nil && parts {
+		// What is no multipart body is a matter of the conditions.
+		if _, err = c.message.Parts(); errors.Is(err, body.ErrTooLarge) {
+			return tooManyParts()
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,20 @@ func TestHostileRequestsHaveTheStatusOfTheirRule(t *testing.T) {
 				t.Errorf("took %s", took)
 			}
 		})
+	}
+}
+
+func TestI9_too_many_parts_are_refused_for_their_number(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, engine.Options{})
+	publishDefinition(t, e, hostileDefinition)
+	many := strings.Repeat("--B\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n", 1_001) + "--B--"
+	r := httptest.NewRequest(http.MethodPost, "/m/shop/parts", strings.NewReader(many))
+	r.Header.Set("Content-Type", "multipart/form-data; boundary=B")
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, r)
+	if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), `"detail":"The multipart body has more than 1,000 parts."`) {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

@@ -78,7 +78,14 @@ func bodyExpands(limit int64) *failure {
 	return &failure{
 		status: http.StatusRequestEntityTooLarge, code: mockbase.CodeBodyTooLarge, title: "Body too large",
 		detail: fmt.Sprintf("The request body grows too large when it is decoded: at most to %d bytes, and to a hundred times "+
-			"its length past a MiB; a multipart body has at most 1,000 parts.", limit),
+			"its length past a MiB.", limit),
+	}
+}
+
+func tooManyParts() *failure {
+	return &failure{
+		status: http.StatusRequestEntityTooLarge, code: mockbase.CodeBodyTooLarge, title: "Body too large",
+		detail: "The multipart body has more than 1,000 parts.",
 	}
 }
 

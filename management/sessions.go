@@ -267,7 +267,9 @@ func (s *Server) changeClock(c *call) error {
 
 func readClockChange(f *mockbase.Fields, change *mockbase.ClockChange) {
 	var advance time.Duration
-	if f.Duration("advance", &advance) {
+	if n := f.Node("advance"); n != nil && n.Kind == mockbase.NodeText && strings.HasPrefix(n.Text, "-") {
+		f.Fault("advance", mockbase.FieldRange, "the clock never runs back; reset it, or end the session")
+	} else if f.Duration("advance", &advance) {
 		change.Advance = &advance
 	}
 	var set string

@@ -241,6 +241,11 @@ func TestM191_AA14_a_clock_goes_forward_only(t *testing.T) {
 			t.Errorf("%s: %s", body, got.body)
 		}
 	}
+	for _, body := range []string{`{"advance":"-1s"}`, `{"set":"2026-03-01T11:59:59Z"}`} {
+		if got := w.send(call{method: http.MethodPost, path: clock, as: editor, body: body}); !strings.Contains(got.problem().Detail, "never runs back") {
+			t.Errorf("AA14 %s: %s", body, got.body)
+		}
+	}
 	// AA14: the default session has a clock too, and AA10: other sessions' clocks stand where they stood.
 	w.send(call{method: http.MethodPost, path: sessionsPath + "/default/clock", as: editor, body: `{"advance":"1h"}`}).want(http.StatusOK)
 	if text := string(w.send(call{method: http.MethodGet, path: clock, as: viewer}).body); !strings.Contains(text, `"offsetMs":0`) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -211,6 +212,18 @@ func TestV5_put_replaces_and_never_moves(t *testing.T) {
 	s.want("PUT /open/9", `{"a":2}`, `200 {"id":"9","a":2}`)
 }
 
+func TestB8_ids_that_no_address_reaches_are_refused(t *testing.T) {
+	t.Parallel()
+	s := open(t, `{"posts": {"seed": []}}`)
+	for _, id := range []string{".", ".."} {
+		a := s.want("POST /posts", `{"id":"`+id+`"}`, "validation-failed")
+		if !strings.Contains(a.Problem.Message, strconv.Quote(id)) || len(a.Problem.Fields) != 1 || a.Problem.Fields[0].Pointer != "#/id" {
+			t.Errorf("%s: %+v", id, a.Problem)
+		}
+	}
+	s.want("POST /posts", `{"id":"..."}`, `201 {"id":"..."}`)
+}
+
 func TestV6_patches_by_media_type(t *testing.T) {
 	t.Parallel()
 	const seed = `{"posts": {"seed": [{"id": 1, "a": {"x": 1}, "b": 2.0}]}}`
@@ -221,6 +234,8 @@ func TestV6_patches_by_media_type(t *testing.T) {
 		"the id cannot change":                {"application/json", `{"id":3}`, "validation-failed"},
 		"nor by a merge patch":                {"application/merge-patch+json", `{"id":3}`, "validation-failed"},
 		"nor by a JSON Patch":                 {"application/json-patch+json", `[{"op":"replace","path":"/id","value":5}]`, "validation-failed"},
+		"a merge patch cannot take it":        {"application/merge-patch+json", `{"id":null}`, "validation-failed"},
+		"a JSON Patch cannot take it":         {"application/json-patch+json", `[{"op":"remove","path":"/id"}]`, "validation-failed"},
 		"JSON Patch":                          {"application/json-patch+json", `[{"op":"add","path":"/a/y","value":[1]},{"op":"remove","path":"/b"}]`, `200 {"id":1,"a":{"x":1,"y":[1]}}`},
 		"a failed test":                       {"application/json-patch+json", `[{"op":"remove","path":"/b"},{"op":"test","path":"/a/x","value":5}]`, "patch-failed"},
 		"a path that is not there":            {"application/json-patch+json", `[{"op":"remove","path":"/nope"}]`, "validation-failed"},

@@ -18,7 +18,7 @@ const (
 	typeJSONPatch  = "application/json-patch+json"
 )
 
-// maxDepth bounds the nesting of items.
+// maxDepth bounds the nesting of items, as docs/collections.md says: edits and answers go through an item level by level.
 const maxDepth = 1_000
 
 // readJSON reads the body of a request of one of the media types; the first stands for a missing Content-Type.
@@ -252,6 +252,9 @@ func (w *writing) named(of *definition, value *jsonvalue.Value) (string, *jsonva
 		id, usable := idOf(value, of.IDMember)
 		if !usable {
 			return "", nil, invalid(of.IDMember, "an id must be a number or a text that is not empty, found %s", given.Preview(100))
+		}
+		if id == "." || id == ".." {
+			return "", nil, invalid(of.IDMember, "the id %q cannot be reached: addresses leave out such segments", id)
 		}
 		return id, value, nil
 	}

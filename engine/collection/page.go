@@ -88,22 +88,34 @@ func (p page) of(items []*item) []*item {
 }
 
 // links makes the Link header (rule V11, RFC 8288): first, prev, next and last, with the other parameters as they came.
+// Slices lie side by side from the one that is asked for; what is left in front of them is shorter.
 func (p page) links(self string, query []Parameter, total int) string {
 	if p.limit == 0 {
 		return ""
 	}
-	last := max(0, total-1) / p.limit * p.limit
-	list := []string{p.link(self, query, 0, "first")}
+	front := p.start % p.limit
+	last := page{limit: front, numbered: p.numbered}
+	if front == 0 || total > front {
+		last.start, last.limit = front+max(0, total-1-front)/p.limit*p.limit, p.limit
+	}
+	list := []string{page{limit: p.limit, numbered: p.numbered}.link(self, query, "first")}
 	if p.start > 0 {
-		list = append(list, p.link(self, query, max(0, min(p.start-p.limit, last)), "prev"))
+		prev := last
+		if p.start-p.limit < last.start {
+			prev.start = max(0, p.start-p.limit)
+			prev.limit = min(p.limit, p.start)
+		}
+		list = append(list, prev.link(self, query, "prev"))
 	}
-	if p.start < last {
-		list = append(list, p.link(self, query, p.start+p.limit, "next"))
+	if p.start < last.start {
+		next := p
+		next.start += p.limit
+		list = append(list, next.link(self, query, "next"))
 	}
-	return strings.Join(append(list, p.link(self, query, last, "last")), ", ")
+	return strings.Join(append(list, last.link(self, query, "last")), ", ")
 }
 
-func (p page) link(self string, query []Parameter, start int, relation string) string {
+func (p page) link(self string, query []Parameter, relation string) string {
 	var b strings.Builder
 	b.WriteString("<" + self + "?")
 	for _, parameter := range query {
@@ -114,9 +126,9 @@ func (p page) link(self string, query []Parameter, start int, relation string) s
 		}
 	}
 	if p.numbered {
-		fmt.Fprintf(&b, "_page=%d", start/p.limit+1)
+		fmt.Fprintf(&b, "_page=%d", p.number())
 	} else {
-		fmt.Fprintf(&b, "_start=%d", start)
+		fmt.Fprintf(&b, "_start=%d", p.start)
 	}
 	fmt.Fprintf(&b, "&_limit=%d>; rel=%q", p.limit, relation)
 	return b.String()

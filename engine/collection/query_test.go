@@ -108,6 +108,19 @@ func TestV11_pages(t *testing.T) {
 		t.Errorf("Link %s", got)
 	}
 	for query, want := range map[string]string{
+		"_start=13&_limit=10": `_start=0&_limit=10 first, _start=3&_limit=10 prev, _start=23&_limit=10 next, _start=23&_limit=10 last`,
+		"_start=3&_limit=10":  `_start=0&_limit=10 first, _start=0&_limit=3 prev, _start=13&_limit=10 next, _start=23&_limit=10 last`,
+		"_start=23&_limit=10": `_start=0&_limit=10 first, _start=13&_limit=10 prev, _start=23&_limit=10 last`,
+		"_start=99&_limit=10": `_start=0&_limit=10 first, _start=19&_limit=10 prev, _start=19&_limit=10 last`,
+		"_start=29&_limit=30": `_start=0&_limit=30 first, _start=0&_limit=29 prev, _start=0&_limit=29 last`,
+		"_page=9&_limit=10":   `_page=1&_limit=10 first, _page=3&_limit=10 prev, _page=3&_limit=10 last`,
+	} {
+		got := strings.NewReplacer("</m/shop/posts?", "", ">; rel=", " ", `"`, "").Replace(s.ask("GET /posts?"+query, "").Header.Get("Link"))
+		if got != want {
+			t.Errorf("%s: Link %s\nwant %s", query, got, want)
+		}
+	}
+	for query, want := range map[string]string{
 		"_start=20&_end=22":       "21 22",
 		"_start=3&_limit=2":       "4 5",
 		"_end=2":                  "1 2",

@@ -179,6 +179,11 @@ func (w *writing) edited(of *definition, id string, former *item, e *edit) (*ite
 	if err != nil {
 		return nil, err
 	}
+	if former != nil && e.whole == nil {
+		if _, there := value.Member(of.IDMember); !there {
+			return nil, invalid(of.IDMember, "the id cannot change: the address says %q, the body takes it away", shown(id))
+		}
+	}
 	if value, err = w.identified(of, value, id, former); err != nil {
 		return nil, err
 	}

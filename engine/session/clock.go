@@ -62,7 +62,7 @@ func (t *Timeline) Advance(d time.Duration) error {
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	if d < 0 {
-		return refusal("#/advance", "the clock never runs back; reset it, or end the session")
+		return refusal("#/advance", "it never runs back; reset it, or end the session")
 	}
 	return t.advance(d, "#/advance")
 }
@@ -75,9 +75,9 @@ func (t *Timeline) Set(to time.Time) error {
 	d := to.Sub(t.Now())
 	switch {
 	case d < 0:
-		return refusal("#/set", "the clock never runs back; reset it, or end the session")
+		return refusal("#/set", "it never runs back; reset it, or end the session")
 	case d == math.MaxInt64:
-		return refusal("#/set", "is too far ahead")
+		return refusal("#/set", "that is too far ahead")
 	}
 	return t.advance(d, "#/set")
 }
@@ -91,7 +91,7 @@ func (t *Timeline) Reset() {
 
 func refusal(pointer, detail string) error {
 	return &mockbase.Error{
-		Code: mockbase.CodeValidationFailed, Message: "the clock cannot be set so",
+		Code: mockbase.CodeValidationFailed, Message: "the clock cannot be set so: " + detail,
 		Fields: []mockbase.FieldError{{Pointer: pointer, Code: mockbase.FieldRange, Detail: detail}},
 	}
 }
@@ -101,7 +101,7 @@ const farthest = 200 * 365 * 24 * time.Hour
 
 func (t *Timeline) advance(d time.Duration, pointer string) error {
 	if d > farthest-t.Offset() {
-		return refusal(pointer, "is too far ahead")
+		return refusal(pointer, "that is too far ahead")
 	}
 	t.mu.Lock()
 	t.offset.Add(int64(d))
