@@ -179,17 +179,7 @@ const longestPlain = 64
 // IsSecretName tells whether a header, parameter or cookie is named like something secret (rules M2 and M-81).
 func IsSecretName(name string) bool {
 	var own [longestPlain]byte
-	letters := own[:0]
-	for i := range len(name) {
-		switch b := name[i]; {
-		case b == '-' || b == '_' || b == '.':
-		case 'A' <= b && b <= 'Z':
-			letters = append(letters, b+'a'-'A')
-		default:
-			letters = append(letters, b)
-		}
-	}
-	plain := string(letters)
+	plain := string(appendLetters(own[:0], name))
 	for _, word := range [...]string{
 		"token", "secret", "passw", "apikey", "accesskey", "privatekey", "authorization", "credential", "signature",
 		"sessionid", "cookie", "jwt",
@@ -199,6 +189,20 @@ func IsSecretName(name string) bool {
 		}
 	}
 	return plain == "auth" || plain == "xauth" || plain == "sig" || plain == "key"
+}
+
+// appendLetters appends a name in lower case, without the signs between its words.
+func appendLetters(to []byte, name string) []byte {
+	for i := range len(name) {
+		switch b := name[i]; {
+		case b == '-' || b == '_' || b == '.':
+		case 'A' <= b && b <= 'Z':
+			to = append(to, b+'a'-'A')
+		default:
+			to = append(to, b)
+		}
+	}
+	return to
 }
 
 // Exchange returns an exchange without its secrets: itself if it shows none, or a copy.

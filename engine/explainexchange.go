@@ -138,14 +138,26 @@ const doubt = "the value was masked or cut when it was recorded, so this may hav
 func markDoubtful(x *mockbase.Explanation, of *mockbase.Exchange) {
 	for i := range x.Candidates {
 		for j := range x.Candidates[i].Checks {
-			k := &x.Candidates[i].Checks[j]
-			cut := k.Part == partBody && of.Request.Truncated
-			masked := of.Redacted && (k.Part == partAuth || k.Part == partCookies || k.Part == partHeaders && isMasked(of, k.Name) ||
-				k.Part == partQuery && isSecretName(k.Name))
-			if !k.OK && k.Hint == "" && (cut || masked) {
+			if k := &x.Candidates[i].Checks[j]; !k.OK && k.Hint == "" && isDoubtful(k, of) {
 				k.Hint, k.Doubtful = doubt, true
 			}
 		}
+	}
+}
+
+// isDoubtful tells whether a check looked at what was masked or cut.
+func isDoubtful(k *mockbase.Check, of *mockbase.Exchange) bool {
+	switch k.Part {
+	case partBody:
+		return of.Request.Truncated
+	case partAuth, partCookies:
+		return of.Redacted
+	case partHeaders:
+		return of.Redacted && isMasked(of, k.Name)
+	case partQuery:
+		return of.Redacted && isSecretName(k.Name)
+	default:
+		return false
 	}
 }
 

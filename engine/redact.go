@@ -82,8 +82,9 @@ func (c *call) hideFindings(near []likeness) {
 		return
 	}
 	for i := range near {
-		for j := range near[i].findings {
-			f := &near[i].findings[j]
+		findings := near[i].findings
+		for j := range findings {
+			f := &findings[j]
 			f.hidden = f.part == partHeaders && c.program.redaction.Extends(f.name)
 		}
 	}

@@ -61,6 +61,7 @@ func bodies() []bodied {
 		{http.MethodPut, limitsPath + "/partner/keys/" + partnerKey, owner, json, `{"used":1}`, 1},
 		{http.MethodPost, limitsPath + "/partner/reset", owner, json, `{"keyId":"` + partnerKey + `"}`, 1},
 		{http.MethodPost, limitsPath + "/partner/simulate", owner, json, `{"count":3,"ratePerSecond":1}`, 1},
+		{http.MethodPost, "/api/v1/projects/shop/verify", owner, json, `{"unmatched":"fail"}`, 1},
 		{http.MethodPost, documentsPath, owner, either, `{"openapi":"3.1.0","info":{"title":"Pets"},"paths":{}}`, 32},
 		{http.MethodPut, documentsPath + "/petstore/content", owner, either, `{"openapi":"3.1.0","info":{"title":"Pets"},"paths":{}}`, 32},
 		{http.MethodPatch, documentsPath + "/petstore", owner, patches, `{"strict":true}`, 1},

@@ -15,7 +15,10 @@ func TestY11_M41_mocks_that_ask_for_a_token(t *testing.T) {
 	}
 	api.call(t, http.StatusCreated, http.MethodPost, "/api/v1/projects/shop/mocks", `{"request":"GET /hello","response":{"text":"hi"}}`)
 	made := func(body string) (id, token string) {
-		var answer struct{ ID, Token string }
+		var answer struct {
+			ID    string `json:"id"`
+			Token string `json:"token"`
+		}
 		if err := json.Unmarshal([]byte(api.call(t, http.StatusCreated, http.MethodPost, "/api/v1/tokens", body).body), &answer); err != nil {
 			t.Fatal(err)
 		}

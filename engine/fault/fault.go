@@ -82,6 +82,16 @@ type Outcome struct {
 // Strike breaks the answer to a request.
 func (f *Fault) Strike(w http.ResponseWriter, r *http.Request, a Answer) Outcome {
 	s := strike{Fault: f, w: w, r: r, answer: a}
+	s.land()
+	if s.outcome.Abort && s.outcome.Status != 0 && s.Kind != Reset && s.Kind != ResetConnection {
+		s.settle()
+	}
+	return s.outcome
+}
+
+// land does what the kind of the fault says.
+func (s *strike) land() {
+	f := s.Fault
 	switch f.Kind {
 	case Truncate:
 		s.truncate()
@@ -90,8 +100,8 @@ func (f *Fault) Strike(w http.ResponseWriter, r *http.Request, a Answer) Outcome
 	case MalformedChunk:
 		s.malform()
 	case Hang:
-		f.Sleep(r.Context(), f.For)
-		s.outcome.Left = r.Context().Err() != nil
+		f.Sleep(s.r.Context(), f.For)
+		s.outcome.Left = s.r.Context().Err() != nil
 		s.finish((*Wire).Close)
 	case Garbage:
 		s.sendBare(garbage(f.Rand))
@@ -102,10 +112,6 @@ func (f *Fault) Strike(w http.ResponseWriter, r *http.Request, a Answer) Outcome
 	default:
 		s.finish((*Wire).Close)
 	}
-	if s.outcome.Abort && s.outcome.Status != 0 && s.Kind != Reset && s.Kind != ResetConnection {
-		s.settle()
-	}
-	return s.outcome
 }
 
 // strike is a fault under way.

@@ -122,7 +122,7 @@ type Sample struct {
 }
 
 // Judge judges exchanges, which come oldest first. complete tells that none of the range is missing.
-func Judge(q *Question, all []*mockbase.Exchange, complete bool) *Verdict { //nolint:revive // complete is a fact, no switch
+func Judge(q *Question, all []*mockbase.Exchange, complete bool) *Verdict {
 	v := &Verdict{Checks: []Check{}, Unmatched: Unmatched{Samples: []Sample{}}, Complete: complete}
 	last := -1
 	for i := range q.Expectations {
@@ -140,7 +140,7 @@ func Judge(q *Question, all []*mockbase.Exchange, complete bool) *Verdict { //no
 }
 
 // conclude is fail where a check fails, and inconclusive where one is not known; without all exchanges nothing is known.
-func conclude(complete bool, checks []Check) Outcome { //nolint:revive // complete is a fact, no switch
+func conclude(complete bool, checks []Check) Outcome { //nolint:revive // it is a fact, no switch
 	outcome := Pass
 	for i := range checks {
 		switch pass := checks[i].Pass; {

@@ -99,8 +99,11 @@ func TestRL78_letters_of_a_key_change_and_bytes_that_are_none_stay_apart(t *test
 		return value
 	}
 	for _, c := range []struct{ function, tenant, want string }{
-		{"lower", "ÄbC", "äbc"}, {"upper", "äbC", "ÄBC"},
-		{"lower", "A\xff\xfe", "a\xff\xfe"}, {"lower", "A\xff\xfd", "a\xff\xfd"}, {"upper", "a\xff\xfe", "A\xff\xfe"},
+		{"lower", "ÄbC", "äbc"},
+		{"upper", "äbC", "ÄBC"},
+		{"lower", "A\xff\xfe", "a\xff\xfe"},
+		{"lower", "A\xff\xfd", "a\xff\xfd"},
+		{"upper", "a\xff\xfe", "A\xff\xfe"},
 		{"lower", "\ufffd", "\ufffd"},
 	} {
 		if got := part(c.function, c.tenant); got != c.want {
