@@ -150,7 +150,7 @@ func LocalDenial(ctx context.Context, r *testkit.Redis, checks int) (time.Durati
 	whole := time.Since(began)
 	took := whole / time.Duration(max(checks, 1))
 	// A denial is repeated only while Redis has answered something within a probe interval, so one check in each asks.
-	if asked := s.Stats().Alone - before.Alone; int64(asked) > int64(whole/probeInterval) {
+	if asked := s.Stats().Alone - before.Alone; asked > int64(whole/probeInterval) {
 		return 0, errAsked
 	}
 	return took, nil
