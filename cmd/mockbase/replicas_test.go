@@ -330,7 +330,7 @@ func TestRL81_bans_of_accounts_outlive_a_restart_without_a_configured_secret(t *
 	server.stop(t)
 	for _, args := range [][]string{nil, {sharedSecret}} { // The account is known, so that even another secret finds the ban.
 		server, c = administered(t, dir, args...)
-		if got := c.status(t, http.MethodPost, "/api/v1/auth/login", `{"email":"Eve@example.com","password":"wrong"}`); got != http.StatusForbidden {
+		if got := c.status(t, http.MethodPost, "/api/v1/auth/login", `{"email":"Eve@example.com","password":"wrong"}`); got != http.StatusTooManyRequests {
 			t.Errorf("%v: %d", args, got)
 		}
 		server.stop(t)
