@@ -95,7 +95,7 @@ func (s *Server) sendAll(ctx context.Context, w *series) ([]sentView, error) {
 		} else if waitUntil(ctx, began.Add(time.Duration(i)*w.pause)) {
 			under.Go(func() { results[i], failed[i] = s.Mocks.Send(ctx, &w.Errand) })
 		}
-		if ctx.Err() != nil || failed[0] != nil && w.pause == 0 {
+		if ctx.Err() != nil || w.pause == 0 && failed[0] != nil {
 			break
 		}
 	}
