@@ -65,7 +65,7 @@ var house = []struct {
 	{pkg: "engine/fault"},
 	{pkg: "engine/journal", ours: []string{""}},
 	{
-		pkg: "engine/template", ours: []string{"", "engine/jsonvalue"},
+		pkg: "engine/template", ours: []string{"", "engine/chance", "engine/jsonvalue"},
 		others: []string{
 			"github.com/antchfx/xpath", "github.com/brianvoe/gofakeit/v7", "github.com/cockroachdb/apd/v3", "github.com/oklog/ulid/v2", "github.com/theory/jsonpath",
 		},

@@ -212,7 +212,7 @@ func (c *call) data() *collection.Data { return c.program.dataOf(c.session) }
 func (p *program) dataOf(s *session.Session) *collection.Data {
 	attached := s.Attached(dataKey{}, func() session.Attachment {
 		data := collection.NewData(p.collections, func(name string, n int64) string {
-			return uuidOf(chance.Key{Seed: s.Seed(), Session: s.Name(), Mock: name, Purpose: "id", Call: n})
+			return chance.UUID(chance.Key{Seed: s.Seed(), Session: s.Name(), Mock: name, Purpose: "id", Call: n}.Rand())
 		}, s.Clock().Now)
 		kept := p.keeper != nil && s.IsDefault()
 		if kept {
@@ -224,12 +224,4 @@ func (p *program) dataOf(s *session.Session) *collection.Data {
 	own, _ := attached.(sessionData)
 	own.Adopt(p.collections, p.project.Revision)
 	return own.Data
-}
-
-// uuidOf draws a random UUID (RFC 9562, version 4).
-func uuidOf(key chance.Key) string {
-	const version, variant = 0x4000, 0x8000_0000_0000_0000
-	draw := key.Rand()
-	high, low := draw.Uint64()&^0xf000|version, draw.Uint64()&^0xc000_0000_0000_0000|variant
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&0xffff_ffff_ffff)
 }

@@ -155,7 +155,7 @@ func isDoubtful(k *mockbase.Check, of *mockbase.Exchange) bool {
 	case partHeaders:
 		return of.Redacted && isMasked(of, k.Name)
 	case partQuery:
-		return of.Redacted && isSecretName(k.Name)
+		return of.Redacted && mockbase.IsSecretName(k.Name)
 	default:
 		return false
 	}

@@ -209,5 +209,5 @@ func (f *finding) shown() (operator, expected, actual string) {
 // secret tells whether the values must not be shown: those of all cookies and credentials, and what is named like a
 // secret (rule M2).
 func (f *finding) secret() bool {
-	return f.hidden || f.part == partCookies || f.part == partAuth || isSecretName(f.name)
+	return f.hidden || f.part == partCookies || f.part == partAuth || mockbase.IsSecretName(f.name)
 }

@@ -211,7 +211,7 @@ func (b *limitsBuilder) key(texts []string, at string) key {
 				where = pointerTo(where, strconv.Itoa(i))
 			}
 			part = templatePart(b.script(name, where, "key"), name)
-		case kind == "cookie", kind == "header" && isSecretHeader(textproto.CanonicalMIMEHeaderKey(name)), kind == "query" && isSecretName(name):
+		case kind == "cookie", kind == "header" && isSecretHeader(textproto.CanonicalMIMEHeaderKey(name)), kind == "query" && mockbase.IsSecretName(name):
 			part = digested(part)
 		}
 		if part != nil {

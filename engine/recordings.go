@@ -31,7 +31,7 @@ func compileRecord(from *mockbase.Proxy) *recordRules {
 	if from.Record != recordNew && from.Record != recordAll {
 		return nil
 	}
-	return &recordRules{rules: tape.Rules{Headers: from.RecordHeaders, Secret: isSecretName}, onlyNew: from.Record == recordNew}
+	return &recordRules{rules: tape.Rules{Headers: from.RecordHeaders, Secret: mockbase.IsSecretName}, onlyNew: from.Record == recordNew}
 }
 
 // recordsAll tells whether some proxy of the project records everything. Recorded mocks step aside then, so that what they

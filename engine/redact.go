@@ -16,10 +16,6 @@ func isSecretHeader(canonical string) bool { return mockbase.IsSecretHeader(cano
 // maskValue hides a value; of credentials the scheme stays.
 func maskValue(canonical, value string) string { return mockbase.MaskHeader(canonical, value) }
 
-// isSecretName tells whether a header, parameter or cookie is named like something secret, for answers that show values
-// (rule M2).
-func isSecretName(name string) bool { return mockbase.IsSecretName(name) }
-
 // redact masks the secrets of an exchange before it is kept, unless its project keeps them (rule M-81).
 func (c *call) redact(x *mockbase.Exchange) {
 	if c.program.project.RawTraffic {

@@ -58,6 +58,17 @@ func (c *call) nothing() error {
 	return nil
 }
 
+// written answers a PUT by name with what is stored now: 201 with its Location if it was made, else 200.
+func (c *call) written(made bool, version int64, view any) error { //nolint:revive // tells of what was done
+	setETag(c.header(), version)
+	status := http.StatusOK
+	if made {
+		c.header().Set("Location", c.Request().URL.EscapedPath())
+		status = http.StatusCreated
+	}
+	return c.json(status, view)
+}
+
 // bytes answers with a body of any kind.
 func (c *call) bytes(status int, mediaType string, body []byte) {
 	c.answer = &answer{status: status, mediaType: mediaType, body: body}

@@ -144,6 +144,26 @@ func cut[T any](l listing, items []T, keyOf func(T) key) (onPage []T, next strin
 	return onPage, next
 }
 
+// listNamed answers with one page of things that have a name and are listed by it.
+func listNamed[T, V any](c *call, all []T, nameOf func(*T) string, viewOf func(*T) V) error {
+	l, err := c.params().listing("name")
+	if err != nil {
+		return err
+	}
+	var found []*T
+	for i := range all {
+		if l.finds(nameOf(&all[i])) {
+			found = append(found, &all[i])
+		}
+	}
+	onPage, next := cut(l, found, func(one *T) key { return key{Text: nameOf(one), ID: nameOf(one)} })
+	items := make([]V, len(onPage))
+	for i, one := range onPage {
+		items[i] = viewOf(one)
+	}
+	return c.list(l, items, len(found), next)
+}
+
 // list answers with one page: the cursor stands in the body and, as a link, in the header.
 func (c *call) list(l listing, items any, total int, next string) error {
 	p := page{Items: items}

@@ -96,23 +96,9 @@ func documentOptions(entry json.RawMessage, d *mockbase.Document) json.RawMessag
 
 // listDocuments lists the OpenAPI documents of a project (M-164).
 func (s *Server) listDocuments(c *call) error {
-	l, err := c.params().listing("name")
-	if err != nil {
-		return err
-	}
 	p := c.project.Project
-	var found []*mockbase.Document
-	for i := range p.Config.Documents {
-		if d := &p.Config.Documents[i]; l.finds(d.Name) {
-			found = append(found, d)
-		}
-	}
-	onPage, next := cut(l, found, func(d *mockbase.Document) key { return key{Text: d.Name, ID: d.Name} })
-	items := make([]documentView, len(onPage))
-	for i, d := range onPage {
-		items[i] = s.viewOfDocument(p, d)
-	}
-	return c.list(l, items, len(found), next)
+	return listNamed(c, p.Config.Documents, func(d *mockbase.Document) string { return d.Name },
+		func(d *mockbase.Document) documentView { return s.viewOfDocument(p, d) })
 }
 
 // described is the document that the path names, with its name.

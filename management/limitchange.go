@@ -94,7 +94,7 @@ func fromPolicy(name string, err error) error {
 	return &placed
 }
 
-func (s *Server) answerLimit(c *call, name string, made bool) error { //nolint:revive // tells of what was done
+func (s *Server) answerLimit(c *call, name string, made bool) error {
 	fresh, ok := s.Catalog.Project(c.project.Project.ID)
 	if !ok {
 		return noSuchProject()
@@ -104,13 +104,7 @@ func (s *Server) answerLimit(c *call, name string, made bool) error { //nolint:r
 		return err
 	}
 	view := viewOfLimit(fresh, &found)
-	setETag(c.header(), view.Version)
-	status := http.StatusOK
-	if made {
-		c.header().Set("Location", c.Request().URL.EscapedPath())
-		status = http.StatusCreated
-	}
-	return c.json(status, view)
+	return c.written(made, view.Version, view)
 }
 
 // deleteLimit deletes a named policy that nothing uses (M-208).

@@ -40,23 +40,9 @@ func viewOfVariable(p *mockbase.Project, v *mockbase.Variable) variableView {
 
 // listVariables lists the variables of a project; the values of secrets are masked (M-195).
 func (*Server) listVariables(c *call) error {
-	l, err := c.params().listing("name")
-	if err != nil {
-		return err
-	}
 	p := c.project.Project
-	var found []*mockbase.Variable
-	for i := range p.Config.Variables {
-		if v := &p.Config.Variables[i]; l.finds(v.Name) {
-			found = append(found, v)
-		}
-	}
-	onPage, next := cut(l, found, func(v *mockbase.Variable) key { return key{Text: v.Name, ID: v.Name} })
-	items := make([]variableView, len(onPage))
-	for i, v := range onPage {
-		items[i] = viewOfVariable(p, v)
-	}
-	return c.list(l, items, len(found), next)
+	return listNamed(c, p.Config.Variables, func(v *mockbase.Variable) string { return v.Name },
+		func(v *mockbase.Variable) variableView { return viewOfVariable(p, v) })
 }
 
 // variableOf finds a variable of a project, nil when there is none.
@@ -119,7 +105,7 @@ func readVariable(f *mockbase.Fields, v *catalog.VariableChange) {
 	f.ReadOnly("name", "version", "source")
 }
 
-func (s *Server) answerVariable(c *call, name string, made bool) error { //nolint:revive // tells of what was done
+func (s *Server) answerVariable(c *call, name string, made bool) error {
 	fresh, ok := s.Catalog.Project(c.project.Project.ID)
 	if !ok {
 		return noSuchProject()
@@ -129,13 +115,7 @@ func (s *Server) answerVariable(c *call, name string, made bool) error { //nolin
 		return mockbase.Errorf(mockbase.CodeNotFound, "the variable %s was deleted meanwhile", shown(name))
 	}
 	view := viewOfVariable(fresh.Project, v)
-	setETag(c.header(), view.Version)
-	status := http.StatusOK
-	if made {
-		c.header().Set("Location", c.Request().URL.EscapedPath())
-		status = http.StatusCreated
-	}
-	return c.json(status, view)
+	return c.written(made, view.Version, view)
 }
 
 // deleteVariable deletes a variable that no template names (M-197).

@@ -103,16 +103,21 @@ func keptIn(p *process, data *config.Data) (*dataDir, error) {
 	return &dataDir{path: data.DataDir, origin: p.origins["data-dir"], logger: logger, clock: p.clock}, nil
 }
 
-// present fails when the folder holds no database: looking after one must not make it.
-func (d *dataDir) present() error {
-	path := filepath.Join(d.path, databaseName)
+// databaseIn is the data directory of a command that looks after its database. It fails where there is none: looking
+// after one must not make it.
+func databaseIn(p *process, data *config.Data) (*dataDir, error) {
+	folder, err := keptIn(p, data)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(folder.path, databaseName)
 	if _, err := os.Stat(path); err != nil {
-		return &failure{
+		return nil, &failure{
 			code: exitEnvironment, what: "open " + path, err: errors.New("there is no database"),
-			fix: "name its folder with --data-dir or MOCKBASE_DATA_DIR (now from: " + string(d.origin) + ")",
+			fix: "name its folder with --data-dir or MOCKBASE_DATA_DIR (now from: " + string(folder.origin) + ")",
 		}
 	}
-	return nil
+	return folder, nil
 }
 
 // dbCheckCommand looks for damage; a server may go on meanwhile.
@@ -122,11 +127,8 @@ type dbCheckCommand struct {
 
 // Run ends with 7 when something is damaged, and says what.
 func (c *dbCheckCommand) Run(p *process) error {
-	folder, err := keptIn(p, &c.Data)
+	folder, err := databaseIn(p, &c.Data)
 	if err != nil {
-		return err
-	}
-	if err := folder.present(); err != nil {
 		return err
 	}
 	bad := &faults{code: exitEnvironment}
@@ -159,11 +161,8 @@ type dbVacuumCommand struct {
 
 // Run prints each file with its sizes before and after.
 func (c *dbVacuumCommand) Run(p *process) error {
-	folder, err := keptIn(p, &c.Data)
+	folder, err := databaseIn(p, &c.Data)
 	if err != nil {
-		return err
-	}
-	if err := folder.present(); err != nil {
 		return err
 	}
 	paths := sqlite.Files(filepath.Join(folder.path, databaseName))

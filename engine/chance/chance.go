@@ -7,6 +7,7 @@ package chance
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"hash"
 	"math/rand/v2"
 )
@@ -34,6 +35,14 @@ func (k Key) Rand() *rand.Rand {
 	number(h, uint64(k.Call)) //nolint:gosec // only told apart, never counted with
 	//nolint:gosec // what a seed repeats cannot be secret
 	return rand.New(rand.NewChaCha8([sha256.Size]byte(h.Sum(nil))))
+}
+
+// UUID draws a random UUID (RFC 9562, version 4).
+func UUID(draw *rand.Rand) string {
+	const version, variant = 0x4000, 0x8000_0000_0000_0000
+	high := draw.Uint64()&^0xf000 | version
+	low := draw.Uint64()&^0xc000_0000_0000_0000 | variant
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&0xffff_ffff_ffff)
 }
 
 // number writes fixed-width numbers, so that no two keys feed the hash alike.

@@ -47,3 +47,11 @@ func TestAA19_every_part_of_a_key_counts(t *testing.T) {
 		})
 	}
 }
+
+func TestAA19_a_draw_gives_the_same_uuid_for_good(t *testing.T) {
+	t.Parallel()
+	key := chance.Key{Seed: "42", Session: "default", Mock: "posts", Purpose: "id", Call: 1}
+	if got, want := chance.UUID(key.Rand()), "45add2ae-753d-495f-aa53-6c71633731b6"; got != want {
+		t.Errorf("drew %s, want %s", got, want)
+	}
+}

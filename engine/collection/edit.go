@@ -21,16 +21,16 @@ const (
 // maxDepth bounds the nesting of items, as docs/collections.md says: edits and answers go through an item level by level.
 const maxDepth = 1_000
 
-// readJSON reads the body of a request of one of the media types; the first stands for a missing Content-Type.
-func readJSON(r *Request, types ...string) (*jsonvalue.Value, error) {
-	if _, err := mediaType(r, types...); err != nil {
-		return nil, err
+// readJSON reads the body of a request of one of the media types, and tells of which; the first stands for a missing
+// Content-Type.
+func readJSON(r *Request, types ...string) (value *jsonvalue.Value, kind string, err error) {
+	if kind, err = mediaType(r, types...); err != nil {
+		return nil, "", err
 	}
-	value, err := jsonvalue.Parse(r.Body, jsonvalue.Limits{Depth: maxDepth})
-	if err != nil {
-		return nil, problem(mockbase.CodeMalformedBody, "the body is no JSON: %s", err.Error())
+	if value, err = jsonvalue.Parse(r.Body, jsonvalue.Limits{Depth: maxDepth}); err != nil {
+		return nil, "", problem(mockbase.CodeMalformedBody, "the body is no JSON: %s", err.Error())
 	}
-	return value, nil
+	return value, kind, nil
 }
 
 // mediaType returns the media type of the body. Every type of the +json kind that has no meaning of its own here counts
@@ -63,15 +63,13 @@ type edit struct {
 
 func readEdit(r *Request) (*edit, error) {
 	if r.Method == http.MethodPut {
-		value, err := readJSON(r, typeJSON)
+		value, _, err := readJSON(r, typeJSON)
 		return &edit{whole: value}, err
 	}
-	kinds := []string{typeJSON, typeMergePatch, typeJSONPatch}
-	value, err := readJSON(r, kinds...)
+	value, kind, err := readJSON(r, typeJSON, typeMergePatch, typeJSONPatch)
 	if err != nil {
 		return nil, err
 	}
-	kind, _ := mediaType(r, kinds...)
 	switch kind {
 	case typeMergePatch:
 		return &edit{merge: value}, nil

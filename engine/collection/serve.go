@@ -259,7 +259,7 @@ func (d *Data) writeSingle(res Resource, r *Request) (*Answer, error) {
 
 // create adds an item, or several to a collection that takes lists (rules V3, V4 and V13).
 func (d *Data) create(res Resource, r *Request) (*Answer, error) {
-	value, err := readJSON(r, typeJSON)
+	value, _, err := readJSON(r, typeJSON)
 	if err != nil {
 		return nil, err
 	}

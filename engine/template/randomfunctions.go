@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/oklog/ulid/v2"
+
+	"github.com/mockbase/mockbase/engine/chance"
 )
 
 // randomFunctions draw from the seed (rules P13 and AA20).
@@ -36,20 +38,7 @@ func drawing(least, most int, draw func(rng *rand.Rand, arguments []any) (any, e
 
 // uuid draws a UUID of version 4 (RFC 9562).
 func uuid(rng *rand.Rand, _ []any) (any, error) {
-	var id [16]byte
-	binary.BigEndian.PutUint64(id[:8], rng.Uint64())
-	binary.BigEndian.PutUint64(id[8:], rng.Uint64())
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	const digits = "0123456789abcdef"
-	text := make([]byte, 0, 36)
-	for i, b := range id {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			text = append(text, '-')
-		}
-		text = append(text, digits[b>>4], digits[b&0x0f])
-	}
-	return string(text), nil
+	return chance.UUID(rng), nil
 }
 
 // newULID draws a ULID of the session's time.
