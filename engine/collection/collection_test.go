@@ -249,6 +249,7 @@ func TestV6_patches_by_media_type(t *testing.T) {
 		"another type":                        {"text/plain", `{}`, "unsupported-media-type"},
 		"a scalar":                            {"application/json", `1`, "validation-failed"},
 		"a list as merge patch":               {"application/merge-patch+json", `[1]`, "validation-failed"},
+		"new members keep the patch's order":  {"application/json", `{"z":1,"c":2}`, `200 {"id":1,"a":{"x":1},"b":2.0,"z":1,"c":2}`},
 		"members keep their place and digits": {"application/json", `{"a":0}`, `200 {"id":1,"a":0,"b":2.0}`},
 	}
 	for name, c := range cases {

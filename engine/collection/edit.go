@@ -95,26 +95,24 @@ func (e *edit) applied(former *jsonvalue.Value) (*jsonvalue.Value, error) {
 		if err := mustBeObject(e.shallow); err != nil {
 			return nil, err
 		}
-		result := former
-		for name, value := range e.shallow.Members() {
-			result = withMember(result, name, value)
-		}
-		return inOrder(former, result), nil
+		return overlaid(former, e.shallow), nil
 	default:
 		return e.patched(former)
 	}
 }
 
-// inOrder puts members that are new behind those that were there.
-func inOrder(former, result *jsonvalue.Value) *jsonvalue.Value {
-	members := make([]jsonvalue.Member, 0, result.Len())
-	for name := range former.Members() {
-		if value, ok := result.Member(name); ok {
-			members = append(members, jsonvalue.Member{Name: name, Value: value})
+// overlaid returns an object with members set: those that are there at their places, new ones behind them, in the order of
+// the changes.
+func overlaid(object, changes *jsonvalue.Value) *jsonvalue.Value {
+	members := make([]jsonvalue.Member, 0, object.Len()+changes.Len())
+	for name, value := range object.Members() {
+		if changed, ok := changes.Member(name); ok {
+			value = changed
 		}
+		members = append(members, jsonvalue.Member{Name: name, Value: value})
 	}
-	for name, value := range result.Members() {
-		if _, ok := former.Member(name); !ok {
+	for name, value := range changes.Members() {
+		if _, there := object.Member(name); !there {
 			members = append(members, jsonvalue.Member{Name: name, Value: value})
 		}
 	}

@@ -158,7 +158,7 @@ func put(document *jsonvalue.Value, path []string, value *jsonvalue.Value, how p
 				return nil, err
 			}
 		}
-		return inOrder(document, withMember(document, name, value)), nil
+		return overlaid(document, jsonvalue.NewObject(jsonvalue.Member{Name: name, Value: value})), nil
 	case jsonvalue.Array:
 		return putItem(document, path, value, how)
 	default:
