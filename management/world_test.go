@@ -100,7 +100,7 @@ func worldIn(t *testing.T, dir string, changes ...func(*management.Options)) *wo
 	}
 	w.people = &people{DB: db}
 	w.journal = journal.New(journal.Options{Clock: w.clock.Now})
-	if w.engine, err = engine.New(engine.Options{Clock: w.clock.Now, Journal: w.journal, Describe: describe, Limits: newLimits(t, w.clock.Now)}); err != nil {
+	if w.engine, err = engine.New(engine.Options{Clock: w.clock.Now, Journal: w.journal, Describe: describe, Limits: newLimits(t, w.clock.Now), SharedOrigin: true}); err != nil {
 		t.Fatal(err)
 	}
 	w.plane.mocks = w.engine
