@@ -25,6 +25,7 @@ func (s *server) startUpkeep() error {
 			s.clearUp(ctx)
 			// Loading mocks and hashing passwords leave large holes behind; without this they are kept for minutes.
 			debug.FreeOSMemory()
+			restProgram()
 			select {
 			case <-ctx.Done():
 				return

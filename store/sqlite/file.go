@@ -22,6 +22,9 @@ const (
 	busyTimeout = 5 * time.Second
 	// readers is the size of the pool that reads: what sign-ins and lists need, while mocks are served from memory.
 	readers = 4
+	// readerCache is how many KiB of pages a reader keeps. Start reads every mock once and never again, so that a larger cache
+	// would only hold what is in memory anyway; the system's own cache is behind it.
+	readerCache = 400
 )
 
 // file is one database file, or one database in memory.
@@ -74,7 +77,7 @@ func (f *file) connect(synchronous string) error {
 	if f.write, err = openPool(f.source(writing), 1); err != nil {
 		return err
 	}
-	reading := f.pragmas("query_only(1)")
+	reading := f.pragmas("query_only(1)", "cache_size(-"+strconv.Itoa(readerCache)+")")
 	reading.Del("_txlock")
 	f.read, err = openPool(f.source(reading), readers)
 	return err
