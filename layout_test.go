@@ -77,7 +77,7 @@ var house = []struct {
 	{pkg: "engine/sse"},
 	{pkg: "engine/websocket", others: []string{"github.com/coder/websocket"}},
 	{pkg: "engine/webhook", ours: []string{"engine/outbound"}},
-	{pkg: "engine/outbound"},
+	{pkg: "engine/outbound", ours: []string{""}},
 	{pkg: "engine/jsonvalue"},
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},
 	{pkg: "openapi", ours: []string{"", "internal/schemawork"}, others: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},

@@ -33,6 +33,9 @@ type Project struct {
 	RedactHeaders []string
 	// Retention bounds what is kept of recorded exchanges, within the bounds of the server (rule M-61).
 	Retention Retention
+	// UpstreamAllow narrows what proxies and webhooks may call to these entries, which ParseUpstream reads; it never allows more
+	// than the operator does (rule S6). Empty is no list.
+	UpstreamAllow []string
 	// Origin is the folder that the project was loaded from in file mode; empty otherwise. Such a project is read-only.
 	Origin string
 	// Owners names the source that wrote an item of the configuration, by "section/name" (rule M-76). An item that is not

@@ -15,7 +15,6 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/outbound"
-	"github.com/mockbase/mockbase/engine/proxy"
 	"github.com/mockbase/mockbase/engine/session"
 	"github.com/mockbase/mockbase/engine/simlimit"
 	"github.com/mockbase/mockbase/engine/sse"
@@ -128,10 +127,12 @@ type Engine struct {
 	library  library
 	calls    sync.Pool
 
-	forwarder *proxy.Forwarder
-	streams   *sse.Hub
-	talks     *websocket.Host
-	hooks     *webhook.Queue
+	// policy is the operator's, and reach that of the projects that do not narrow it.
+	policy  *outbound.Policy
+	reach   *reach
+	streams *sse.Hub
+	talks   *websocket.Host
+	hooks   *webhook.Queue
 
 	// keeper stores the data of collections that persist, nil without a store.
 	keeper *keeper
@@ -171,9 +172,9 @@ func New(o Options) (*Engine, error) {
 	o.complete()
 	e := &Engine{options: o, prefix: o.BasePath + "/", sessions: make(map[string]*session.Registry), history: make(map[string]*past)}
 	e.ended, e.end = context.WithCancel(context.Background())
-	policy := outbound.New(o.Upstreams)
-	e.forwarder, e.streams, e.talks = proxy.New(policy, e.ended.Done()), sse.NewHub(o.MaxStreams), websocket.NewHost(o.MaxStreams)
-	e.hooks = webhook.New(policy.Transport(outbound.TransportOptions{Reuse: outbound.FreshConnections}), e.reportHook)
+	e.policy = outbound.New(o.Upstreams)
+	e.reach = e.newReach(e.policy, nil)
+	e.streams, e.talks, e.hooks = sse.NewHub(o.MaxStreams), websocket.NewHost(o.MaxStreams), webhook.New(e.reach.hooks, e.reportHook)
 	e.programs.Store(&registry{})
 	if err := e.openFiles(); err != nil {
 		return nil, err
@@ -252,6 +253,7 @@ func (e *Engine) Publish(s *mockbase.Snapshot) error {
 		e.options.Logger.Error("kept data of a collection can't be restored", slog.Any("error", err))
 	}
 	p.keep(former)
+	e.leave(e.programs.Load().byID[s.Project.ID], p)
 	e.outlive(e.programs.Load().byID[s.Project.ID], s)
 	next := e.programs.Load().without(s.Project.ID)
 	next.bySlug[s.Project.Slug] = p
@@ -279,6 +281,7 @@ func (e *Engine) Withdraw(projectID string) {
 		defer sessions.Close()
 	}
 	e.keeper.drop(projectID)
+	e.leave(e.programs.Load().byID[projectID], nil)
 	next := e.programs.Load().without(projectID)
 	next.count()
 	e.programs.Store(next)
@@ -315,7 +318,10 @@ func (e *Engine) Close() error {
 	for _, sessions := range e.sessions {
 		sessions.Close()
 	}
-	e.forwarder.CloseIdle()
+	for _, p := range e.programs.Load().byID {
+		p.reach.close()
+	}
+	e.reach.close()
 	if e.files == nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func (c *call) newHook(h *hook, place int) *webhook.Call {
 	from := h.source
 	made := &webhook.Call{
 		Project: c.program.project.ID, Session: c.session.ID(), Name: from.Name, Exchange: c.id(), Clock: c.clock(),
-		Timeout: from.Timeout, Received: c.request.Header, Transport: c.program.transport,
+		Timeout: from.Timeout, Received: c.request.Header, Transport: c.program.reach.hooks,
 		Retries: webhook.Retries{
 			Max: from.Retries.Max, Backoff: orLonger(from.Retries.Backoff, hookBackoff), MaxBackoff: orLonger(from.Retries.MaxBackoff, hookMaxBackoff),
 			Jitter: from.Retries.Jitter,

@@ -81,7 +81,7 @@ func (p *passing) send(c *call) {
 		c.outcome.status, c.outcome.header = status, maps.Clone(to)
 		cleanHeader(c.outcome.header)
 	}
-	result, err := c.engine.forwarder.Forward(c.w, p.route, in)
+	result, err := c.program.reach.forwarder.Forward(c.w, p.route, in)
 	if failed, ok := errors.AsType[*proxy.UpstreamError](err); ok {
 		p.fail(c, failed)
 		return

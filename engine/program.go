@@ -50,8 +50,8 @@ type program struct {
 	sessions *session.Registry
 	// served tells that exchanges were recorded that this program answered.
 	served atomic.Bool
-	// transport makes the webhooks of a project that narrows what may be called; nil is the engine's (rule S6).
-	transport http.RoundTripper
+	// reach is what proxies and webhooks may call.
+	reach *reach
 }
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.
@@ -91,23 +91,16 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	} else if err := p.configure(e); err != nil {
 		return nil, err
 	}
+	var err error
+	if p.reach, err = e.reachOf(s.Project.UpstreamAllow, former); err != nil {
+		return nil, err
+	}
 	p.policies = p.settings.policiesOf(&p.project.Config)
 	if err := p.collect(former); err != nil {
 		return nil, err
 	}
-	p.entries = make([]entry, len(s.Mocks), len(s.Mocks)+len(p.collected))
-	for i, m := range s.Mocks {
-		r := known[m]
-		if r == nil {
-			var faults mockbase.Faults
-			if r = compileRoute(&s.Project.Config, p.settings, m, &faults); r == nil || faults.Len() > 0 {
-				return nil, fmt.Errorf("compile mock %q: %w", m.Name, faults.Err())
-			}
-		}
-		p.entries[i] = entry{route: r, age: i}
-	}
-	for _, r := range p.collected {
-		p.entries = append(p.entries, entry{route: r, age: len(p.entries)})
+	if err := p.enter(known); err != nil {
+		return nil, err
 	}
 	if err := p.describeAll(e, former); err != nil {
 		return nil, err
@@ -117,6 +110,26 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	}
 	p.plant()
 	return p, nil
+}
+
+// enter fills in the entries, compiling the mocks that are not known.
+func (p *program) enter(known map[*mockbase.Mock]*route) error {
+	mocks := p.snapshot.Mocks
+	p.entries = make([]entry, len(mocks), len(mocks)+len(p.collected))
+	for i, m := range mocks {
+		r := known[m]
+		if r == nil {
+			var faults mockbase.Faults
+			if r = compileRoute(&p.project.Config, p.settings, m, &faults); r == nil || faults.Len() > 0 {
+				return fmt.Errorf("compile mock %q: %w", m.Name, faults.Err())
+			}
+		}
+		p.entries[i] = entry{route: r, age: i}
+	}
+	for _, r := range p.collected {
+		p.entries = append(p.entries, entry{route: r, age: len(p.entries)})
+	}
+	return nil
 }
 
 // configure compiles the project's settings.

@@ -13,8 +13,7 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
-// serverSettings are the settings of a project that are no part of a definition (rule M-61): those that are served, and
-// those that are known and refused.
+// serverSettings are the settings of a project that are no part of a definition (rule M-61).
 func serverSettings() []string {
 	return []string{"persistTraffic", "requireIfMatch", "redaction", "retention", "redactHeaders", "upstreamAllow"}
 }
@@ -29,6 +28,7 @@ const (
 const (
 	maxRedactHeaders = 100
 	longestHeader    = 256
+	maxUpstreams     = 100
 	longestRetention = 400 * 24 * time.Hour
 )
 
@@ -59,7 +59,8 @@ func settingsView(p *mockbase.Project) json.RawMessage {
 		Redaction      string        `json:"redaction"`
 		RedactHeaders  []string      `json:"redactHeaders,omitempty"`
 		Retention      retentionView `json:"retention,omitzero"`
-	}{p.PersistTraffic, p.RequireIfMatch, redaction, p.RedactHeaders, viewRetention(p.Retention)})
+		UpstreamAllow  []string      `json:"upstreamAllow,omitempty"`
+	}{p.PersistTraffic, p.RequireIfMatch, redaction, p.RedactHeaders, viewRetention(p.Retention), p.UpstreamAllow})
 	return appendMembers(p.Config.Source["settings"], own)
 }
 
@@ -124,9 +125,7 @@ func (r *projectReader) readServerSettings(f *mockbase.Fields) {
 	r.project.RawTraffic = redaction == redactionRaw
 	r.readRedactHeaders(f)
 	r.readRetention(f)
-	if f.Node("upstreamAllow") != nil {
-		f.Fault("upstreamAllow", mockbase.FieldNotServed, "the setting upstreamAllow is not served yet")
-	}
+	r.readUpstreamAllow(f)
 	f.Done()
 }
 
@@ -154,6 +153,33 @@ func (r *projectReader) readRedactHeaders(f *mockbase.Fields) {
 	}
 	if len(names) > 0 {
 		r.project.RedactHeaders = names
+	}
+}
+
+// readUpstreamAllow reads the list of what proxies and webhooks may call, of what the operator allows (rule S6).
+func (r *projectReader) readUpstreamAllow(f *mockbase.Fields) {
+	var entries []string
+	r.project.UpstreamAllow = nil
+	if !f.Texts("upstreamAllow", &entries) {
+		return
+	}
+	if len(entries) > maxUpstreams {
+		f.Fault("upstreamAllow", mockbase.FieldLimit, "must have at most %d entries", maxUpstreams)
+		return
+	}
+	taken := map[mockbase.Upstream]bool{}
+	for _, entry := range entries {
+		parsed, err := mockbase.ParseUpstream(entry)
+		switch {
+		case err != nil:
+			f.Fault("upstreamAllow", mockbase.FieldPattern, "%s", err.Error())
+		case taken[parsed]:
+			f.Fault("upstreamAllow", mockbase.FieldUnique, "%s is there twice", shown(entry))
+		}
+		taken[parsed] = true
+	}
+	if len(entries) > 0 {
+		r.project.UpstreamAllow = entries
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/mockbase/mockbase"
 )
 
 // Reason says why a call is not made.
@@ -103,39 +105,65 @@ func carried(list []carrier, address netip.Addr) netip.Addr {
 }
 
 // ParseAllow reads a list of addresses that may be called: addresses, prefixes such as 10.0.0.0/8, and the words
-// loopback, private and link-local.
+// loopback, private and link-local. Hosts have no place in it: a name resolves to what its owner likes.
 func ParseAllow(entries []string) ([]netip.Prefix, error) {
-	var list []netip.Prefix
-	for _, entry := range entries {
-		switch entry = strings.TrimSpace(entry); entry {
-		case "":
-		case string(ReasonLoopback):
-			list = append(list, loopback()...)
-		case string(ReasonPrivate):
-			list = append(list, private()...)
-		case string(ReasonLinkLocal):
-			list = append(list, linkLocal()...)
-		default:
-			prefix, err := parsePrefix(entry)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, prefix)
+	list, err := ParseList(entries)
+	if err != nil {
+		return nil, err
+	}
+	if len(list.hosts) > 0 {
+		return nil, fmt.Errorf("read allowed address %q: it is no address, no prefix such as 10.0.0.0/8, and none of loopback, private and link-local",
+			list.hosts[0])
+	}
+	return list.prefixes, nil
+}
+
+// List is what a project may call of what the operator allows.
+type List struct {
+	prefixes []netip.Prefix
+	hosts    []string
+}
+
+// ParseList reads the entries of a list, as [mockbase.ParseUpstream] does. Empty ones are passed over.
+func ParseList(entries []string) (List, error) {
+	var list List
+	for _, text := range entries {
+		if strings.TrimSpace(text) == "" {
+			continue
 		}
+		entry, err := mockbase.ParseUpstream(text)
+		if err != nil {
+			return List{}, fmt.Errorf("read what may be called: %w", err)
+		}
+		list.add(entry)
 	}
 	return list, nil
 }
 
-func parsePrefix(text string) (netip.Prefix, error) {
-	if address, err := netip.ParseAddr(text); err == nil {
-		address = address.Unmap().WithZone("")
-		return netip.PrefixFrom(address, address.BitLen()), nil
+func (l *List) add(entry mockbase.Upstream) {
+	switch {
+	case entry.Host != "":
+		l.hosts = append(l.hosts, entry.Host)
+	case entry.Word == mockbase.UpstreamLoopback:
+		l.prefixes = append(l.prefixes, loopback()...)
+	case entry.Word == mockbase.UpstreamPrivate:
+		l.prefixes = append(l.prefixes, private()...)
+	case entry.Word == mockbase.UpstreamLinkLocal:
+		l.prefixes = append(l.prefixes, linkLocal()...)
+	default:
+		l.prefixes = append(l.prefixes, unmapPrefix(entry.Prefix))
 	}
-	prefix, err := netip.ParsePrefix(text)
-	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("read allowed address %q: it is no address, no prefix such as 10.0.0.0/8, and none of loopback, private and link-local", text)
-	}
-	return unmapPrefix(prefix), nil
+}
+
+// names tells whether the list holds a host by its name.
+func (l *List) names(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return slices.ContainsFunc(l.hosts, func(entry string) bool {
+		if below, all := strings.CutPrefix(entry, "*"); all {
+			return strings.HasSuffix(host, below) && len(host) > len(below)
+		}
+		return host == entry
+	})
 }
 
 // unmapPrefix turns a prefix of IPv4 addresses within IPv6 into one of IPv4.

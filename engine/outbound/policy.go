@@ -31,8 +31,8 @@ type Policy struct {
 	options  Options
 	classes  []addressClass
 	carriers []carrier
-	// narrow holds the project's own list; empty is none.
-	narrow []netip.Prefix
+	// narrow is the project's own list; nil is none.
+	narrow *List
 }
 
 // BlockedError is the error of a call that was not made.
@@ -67,27 +67,30 @@ func New(o Options) *Policy {
 	return &Policy{options: o, classes: classes(), carriers: carriers()}
 }
 
-// Narrow returns the policy of a project that lists the addresses it may call. An empty list narrows nothing, and no list
-// allows more than the operator does.
-func (p *Policy) Narrow(list []netip.Prefix) *Policy {
-	if len(list) == 0 {
+// Narrow returns the policy of a project that lists what it may call. An empty list narrows nothing, and no list allows more
+// than the operator does.
+func (p *Policy) Narrow(list List) *Policy {
+	if len(list.prefixes)+len(list.hosts) == 0 {
 		return p
 	}
 	narrowed := *p
-	narrowed.narrow = make([]netip.Prefix, len(list))
-	for i := range list {
-		narrowed.narrow[i] = unmapPrefix(list[i])
-	}
+	narrowed.narrow = &list
 	return &narrowed
 }
 
-// Check returns a *[BlockedError] when the address may not be called.
+// Check returns a *[BlockedError] when the address may not be called. The name that it was looked up by is not known; a
+// project's list allows an address by its prefixes alone then.
 func (p *Policy) Check(address netip.Addr) error {
 	address = address.WithZone("").Unmap()
-	reached := carried(p.carriers, address)
-	if len(p.narrow) > 0 && !holds(p.narrow, address) && !holds(p.narrow, reached) {
+	if p.narrow != nil && !holds(p.narrow.prefixes, address) && !holds(p.narrow.prefixes, carried(p.carriers, address)) {
 		return &BlockedError{Reason: ReasonProject, Address: address}
 	}
+	return p.checkOperator(address)
+}
+
+// checkOperator leaves the project's own list out.
+func (p *Policy) checkOperator(address netip.Addr) error {
+	reached := carried(p.carriers, address)
 	if holds(p.options.Allow, address) || holds(p.options.Allow, reached) {
 		return nil
 	}
@@ -125,8 +128,27 @@ func CheckURL(u *url.URL) error {
 	return nil
 }
 
-// dialer returns what opens connections, to addresses that may be called alone.
-func (p *Policy) dialer(self SelfCalls) *net.Dialer {
+// dialing opens a connection to a host and port.
+type dialing func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dialing returns what opens connections, to what may be called alone. A host that the project's list names is free of the
+// list, and its addresses still are the operator's to allow.
+func (p *Policy) dialing(self SelfCalls) dialing {
+	listed := p.dialer(self, p.Check).DialContext
+	if p.narrow == nil || len(p.narrow.hosts) == 0 {
+		return listed
+	}
+	named := p.dialer(self, p.checkOperator).DialContext
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if host, _, err := net.SplitHostPort(address); err == nil && p.narrow.names(host) {
+			return named(ctx, network, address)
+		}
+		return listed(ctx, network, address)
+	}
+}
+
+// dialer returns what opens connections to addresses that pass the check.
+func (p *Policy) dialer(self SelfCalls, check func(netip.Addr) error) *net.Dialer {
 	return &net.Dialer{
 		Timeout:  dialTimeout,
 		Resolver: p.options.Resolver,
@@ -139,7 +161,7 @@ func (p *Policy) dialer(self SelfCalls) *net.Dialer {
 			if self == SelfRefused && p.options.Own != nil && p.options.Own(netip.AddrPortFrom(bare, target.Port())) {
 				return &BlockedError{Reason: ReasonSelf, Address: bare}
 			}
-			return p.Check(target.Addr())
+			return check(bare)
 		},
 	}
 }

@@ -68,7 +68,7 @@ func TestS6_the_operator_allows_and_a_project_narrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator := outbound.New(outbound.Options{Allow: allow})
-	own, err := outbound.ParseAllow([]string{"10.1.0.0/16", "172.16.0.0/12", "link-local"})
+	own, err := outbound.ParseList([]string{"10.1.0.0/16", "172.16.0.0/12", "link-local", "api.test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestS6_the_operator_allows_and_a_project_narrows(t *testing.T) {
 			t.Errorf("the project refuses %s as %q, want %q", address, got, want.project)
 		}
 	}
-	if operator.Narrow(nil) != operator {
+	if operator.Narrow(outbound.List{}) != operator {
 		t.Error("an empty list narrows")
 	}
 }
@@ -105,6 +105,37 @@ func TestParseAllow_names_what_it_cannot_read(t *testing.T) {
 	for _, entry := range []string{"example.com", "10.0.0.0/33", "10.0.0", "public"} {
 		if list, err := outbound.ParseAllow([]string{entry}); err == nil {
 			t.Errorf("%q is read as %v", entry, list)
+		}
+	}
+}
+
+func TestS6_a_project_names_hosts_which_the_operator_still_judges(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	list, err := outbound.ParseList([]string{"API.test.", "*.below.test", "8.8.8.8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reach := func(resolved string) http.RoundTripper {
+		policy := outbound.New(outbound.Options{Loopback: true, Resolver: nameserver(t, always(resolved))}).Narrow(list)
+		return policy.Transport(outbound.TransportOptions{Reuse: outbound.FreshConnections})
+	}
+	for host, want := range map[string]outbound.Reason{
+		"api.test": "", "api.test.": "", "Api.Test": "", "a.below.test": "", "b.a.below.test": "",
+		"below.test": outbound.ReasonProject, "xbelow.test": outbound.ReasonProject, "other.test": outbound.ReasonProject, "127.0.0.1": outbound.ReasonProject,
+		"api.test.evil.test": outbound.ReasonProject,
+	} {
+		if _, err := get(t, reach("127.0.0.1"), "http://"+host+":"+port+"/"); reasonOf(err) != want || (err == nil) != (want == "") {
+			t.Errorf("%s: %v, want a refusal as %q", host, err, want)
+		}
+	}
+	for resolved, want := range map[string]outbound.Reason{
+		"169.254.169.254": outbound.ReasonMetadata, "10.0.0.1": outbound.ReasonPrivate, "::ffff:10.0.0.1": outbound.ReasonPrivate,
+	} {
+		if _, err := get(t, reach(resolved), "http://api.test:"+port+"/"); reasonOf(err) != want {
+			t.Errorf("api.test at %s: %v, want a refusal as %q", resolved, err, want)
 		}
 	}
 }

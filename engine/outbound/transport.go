@@ -62,7 +62,7 @@ type TransportOptions struct {
 // compression of its own, no proxy of the environment, no redirect. Its idle connections are the caller's to close.
 func (p *Policy) Transport(o TransportOptions) *http.Transport {
 	return &http.Transport{
-		DialContext: p.dialer(o.Self).DialContext,
+		DialContext: p.dialing(o.Self),
 		TLSClientConfig: &tls.Config{
 			MinVersion:         tls.VersionTLS12,
 			InsecureSkipVerify: o.TLS == InsecureTLS, //nolint:gosec // the author of the mock asked for it by name

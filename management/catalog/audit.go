@@ -65,12 +65,13 @@ func describe(p *mockbase.Project, put []*mockbase.Mock, deleted []string) json.
 		Access         mockbase.Access            `json:"access"`
 		PersistTraffic bool                       `json:"persistTraffic"`
 		RequireIfMatch bool                       `json:"requireIfMatch"`
+		UpstreamAllow  []string                   `json:"upstreamAllow,omitempty"`
 		Config         map[string]json.RawMessage `json:"config,omitempty"`
 		Mocks          []string                   `json:"mocks,omitempty"`
 		MocksChanged   int                        `json:"mocksChanged,omitempty"`
 		Deleted        []string                   `json:"deleted,omitempty"`
 	}{
-		p.Slug, p.Name, p.Description, p.Access, p.PersistTraffic, p.RequireIfMatch, p.Config.Source, names, len(put),
+		p.Slug, p.Name, p.Description, p.Access, p.PersistTraffic, p.RequireIfMatch, p.UpstreamAllow, p.Config.Source, names, len(put),
 		deleted[:min(len(deleted), maxNamed)],
 	})
 	if err != nil {

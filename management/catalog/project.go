@@ -195,9 +195,13 @@ func (c *Catalog) replaceProject(ctx context.Context, e *entry, s *mockbase.Snap
 func sameProject(a, b *mockbase.Project) bool {
 	return a.Slug == b.Slug && a.Name == b.Name && a.Description == b.Description && a.Access == b.Access &&
 		a.PersistTraffic == b.PersistTraffic && a.RequireIfMatch == b.RequireIfMatch &&
-		a.RawTraffic == b.RawTraffic && a.Retention == b.Retention && slices.Equal(a.RedactHeaders, b.RedactHeaders) &&
+		sameRecording(a, b) && slices.Equal(a.UpstreamAllow, b.UpstreamAllow) &&
 		maps.Equal(a.VariableNotes, b.VariableNotes) && maps.EqualFunc(a.DocumentNotes, b.DocumentNotes, sameNote) &&
 		sameSource(a.Config.Source, b.Config.Source)
+}
+
+func sameRecording(a, b *mockbase.Project) bool {
+	return a.RawTraffic == b.RawTraffic && a.Retention == b.Retention && slices.Equal(a.RedactHeaders, b.RedactHeaders)
 }
 
 // DeleteProject deletes a project with everything in it.

@@ -212,7 +212,7 @@ func projectRow(p *mockbase.Project) ([]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write variables: %w", err)
 	}
-	recording, err := text(recordingRecord{p.RawTraffic, p.RedactHeaders, retentionRecord(p.Retention)})
+	recording, err := text(recordingRecord{p.RawTraffic, p.RedactHeaders, retentionRecord(p.Retention), p.UpstreamAllow})
 	if err != nil {
 		return nil, fmt.Errorf("write recording: %w", err)
 	}
@@ -230,11 +230,13 @@ func projectRow(p *mockbase.Project) ([]any, error) {
 	}, nil
 }
 
-// recordingRecord is the stored form of how a project's exchanges are recorded.
+// recordingRecord is the stored form of what the server alone is told of a project: how its exchanges are recorded, and what
+// it may call.
 type recordingRecord struct {
 	Raw           bool            `json:"raw,omitempty"`
 	RedactHeaders []string        `json:"redactHeaders,omitempty"`
 	Retention     retentionRecord `json:"retention,omitzero"`
+	UpstreamAllow []string        `json:"upstreamAllow,omitempty"`
 }
 
 type retentionRecord struct {

@@ -85,6 +85,7 @@ func scanProject(rows *sql.Rows) (*mockbase.Project, error) {
 		return nil, unreadable("the recording of project "+p.Slug, err)
 	}
 	p.RawTraffic, p.RedactHeaders, p.Retention = kept.Raw, kept.RedactHeaders, mockbase.Retention(kept.Retention)
+	p.UpstreamAllow = kept.UpstreamAllow
 	if err := readNotes(&p, variables, documents); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func project(slug string) *mockbase.Project {
 	return &mockbase.Project{
 		ID: "prj_" + slug, Slug: slug, Name: "The " + slug, Description: "it's for <tests> & more",
 		Access: mockbase.AccessToken, PersistTraffic: true, RequireIfMatch: true, Origin: "folder",
-		RawTraffic: true, RedactHeaders: []string{"X-Session"}, Retention: mockbase.Retention{MaxCount: 7, MaxBytes: 1 << 20, MaxAge: time.Hour},
+		RawTraffic: true, RedactHeaders: []string{"X-Session"}, UpstreamAllow: []string{"10.0.0.0/8", "api.example.com"}, Retention: mockbase.Retention{MaxCount: 7, MaxBytes: 1 << 20, MaxAge: time.Hour},
 		Owners:        map[string]string{"settings": "ci"},
 		VariableNotes: map[string]mockbase.VariableNote{"token": {Version: 3, Secret: true}, "plain": {Version: 1}},
 		DocumentNotes: map[string]mockbase.DocumentNote{"pets": {ID: "doc_1", Version: 2, Text: []byte("\xef\xbb\xbfopenapi: 3.0.0 # <as sent>\n")}, "plain": {ID: "doc_2", Version: 1}},
