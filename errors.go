@@ -72,6 +72,8 @@ const (
 	CodeBadPreference        Code = "bad-preference"
 	CodeCodeNotDefined       Code = "code-not-defined"
 	CodeExampleNotDefined    Code = "example-not-defined"
+	CodeFormatNotRecognised  Code = "format-not-recognised"
+	CodeUpstreamRefused      Code = "upstream-refused"
 )
 
 // The codes of field errors (mock format, section 5).

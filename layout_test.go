@@ -81,6 +81,7 @@ var house = []struct {
 	{pkg: "engine/jsonvalue"},
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},
 	{pkg: "openapi", ours: []string{"", "internal/schemawork"}, others: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	{pkg: "interchange", ours: []string{"", "openapi"}},
 	{pkg: "store", ours: []string{""}},
 	{pkg: "store/sqlite", ours: []string{"", "store"}, others: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3", "golang.org/x/sys"}},
 	{pkg: "store/storetest", ours: []string{"", "store"}},

@@ -50,6 +50,14 @@ func ParseNode(src []byte, f Format, lim ParseLimits) (*Node, error) {
 	return n, nil
 }
 
+// ParseTolerant is [ParseNode] for documents of other tools, which take a key that is given twice: the first value counts,
+// and the faults name the others.
+func ParseTolerant(src []byte, f Format, lim ParseLimits) (*Node, []FieldError, error) {
+	faults := &Faults{}
+	n, err := parse(src, f, lim, faults)
+	return n, faults.Fields(), err
+}
+
 // parse is ParseNode but for duplicate keys, which it adds to faults and leaves out.
 func parse(src []byte, f Format, lim ParseLimits, faults *Faults) (*Node, error) {
 	lim = lim.withDefaults()

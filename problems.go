@@ -98,6 +98,16 @@ func requestProblems() []ProblemPage {
 			"Each entry of errors has a pointer, a line and column, and a fix; the codes are explained below.",
 		},
 		{
+			CodeFormatNotRecognised, http.StatusUnprocessableEntity, "Which tool wrote this",
+			"Nothing in the file says what it is, or the format cannot be imported this way.",
+			"Send format= with the name of the tool. docs/importing.md lists what is read.",
+		},
+		{
+			CodeUpstreamRefused, http.StatusUnprocessableEntity, "The address may not be called",
+			"The document was to be fetched from an address that this server does not call, or that did not answer.",
+			"Send the file itself, or allow the address with --allow-upstream.",
+		},
+		{
 			CodePatchNotAllowed, http.StatusUnprocessableEntity, "This cannot be patched",
 			"A merge patch replaces lists as a whole and drops null, so that it cannot change a request or a response safely.",
 			"Read the mock, change it, and write it back with PUT and If-Match.",
@@ -351,6 +361,10 @@ func warningProblems() []ProblemPage {
 		{
 			WarningEncoding, 0, "Not every client reads this header", "The value holds characters outside Latin-1. It goes out as UTF-8, which some clients read as something else.",
 			"Encode the value, or leave it if your clients are those that read UTF-8.",
+		},
+		{
+			WarningNotTranslated, 0, "It has no equivalent", "An import met something of the other tool that MockBase does not have, or does not have in this form. It was left out.",
+			"Look at the mock that came of it: docs/importing.md says what becomes of what.",
 		},
 		{
 			WarningUnused, 0, "It has no effect", "The value is valid and changes nothing here.",

@@ -19,6 +19,8 @@ const (
 	WarningBodyDropped Code = "body_dropped"
 	// WarningEncoding marks a header whose text is outside Latin-1 (rule O9).
 	WarningEncoding Code = "encoding"
+	// WarningNotTranslated marks what an import left out, as it has no equivalent here (rule M-78).
+	WarningNotTranslated Code = "not_translated"
 	// WarningUnused marks a value that has no effect here.
 	WarningUnused Code = "unused"
 )
