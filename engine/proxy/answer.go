@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // answer passes the upstream's answer back.
@@ -64,8 +66,14 @@ func (c *call) copyBody(result *Result, answer *http.Response) {
 		c.silence.Stop()
 		defer c.endWhenClosing()()
 	}
-	if answer.ContentLength < 0 && !c.noBody(answer) {
+	switch {
+	case c.noBody(answer):
+	case answer.ContentLength < 0:
 		_ = flush()
+	case answer.ContentLength > 0:
+		head := announce(flush)
+		defer head.passed()
+		c.announced = head
 	}
 	buffer, _ := c.forwarder.buffers.Get().(*[copySize]byte)
 	defer c.forwarder.buffers.Put(buffer)
@@ -88,6 +96,7 @@ func (c *call) pass(result *Result, piece []byte, length int64, flush func() err
 		return true
 	}
 	result.keep(piece, c.in.Keep)
+	c.announced.passed()
 	if _, err := c.w.Write(piece); err != nil {
 		result.Aborted = true
 		return false
@@ -129,4 +138,41 @@ func (r *Result) keep(piece []byte, most int) {
 func isEventStream(h http.Header) bool {
 	media, _, err := mime.ParseMediaType(h.Get(headerContentType))
 	return err == nil && media == "text/event-stream"
+}
+
+// headPatience is how long the header of an answer waits for the first bytes of its body, to be sent with them.
+const headPatience = time.Millisecond
+
+// announcement sends a header whose body is late (rule T11).
+type announcement struct {
+	timer *time.Timer
+
+	// mu keeps the header and the body from being written at the same time.
+	mu   sync.Mutex
+	done bool
+}
+
+func announce(flush func() error) *announcement {
+	a := &announcement{}
+	a.timer = time.AfterFunc(headPatience, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if !a.done {
+			// The error comes back with the body.
+			_ = flush()
+		}
+	})
+	return a
+}
+
+// passed tells that the header goes out with the body, or is out. Nothing is flushed from then on. It may be called again.
+func (a *announcement) passed() {
+	if a == nil || a.timer == nil {
+		return
+	}
+	a.timer.Stop()
+	a.timer = nil
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done = true
 }

@@ -130,6 +130,8 @@ type call struct {
 	// mu keeps interim answers from being written once the call has its answer.
 	mu       sync.Mutex
 	answered bool
+	// announced sends the header of an answer whose body is late; nil sends none.
+	announced *announcement
 }
 
 // Forward passes a request on and its answer back. The error is a *[UpstreamError].

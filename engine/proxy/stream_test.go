@@ -80,6 +80,24 @@ func TestT11_pieces_pass_as_they_come(t *testing.T) {
 	}
 }
 
+func TestT11_the_header_does_not_wait_for_the_body(t *testing.T) {
+	t.Parallel()
+	next := make(chan struct{})
+	to := upstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "4")
+		_ = http.NewResponseController(w).Flush()
+		<-next
+		_, _ = io.WriteString(w, "body")
+	})
+	f := newFront(t, mockbase.Proxy{To: to}, nil)
+	body := open(t, f.URL)
+	// The answer is here, and the upstream has not sent its body.
+	close(next)
+	if text, err := io.ReadAll(body); string(text) != "body" {
+		t.Errorf("read %q, %v", text, err)
+	}
+}
+
 func TestT10_a_client_that_leaves_cancels_the_call(t *testing.T) {
 	t.Parallel()
 	for name, flush := range map[string]bool{"before the answer": false, "within the answer": true} {
