@@ -2,11 +2,21 @@ package mockbase
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 )
 
-// ConnectionSSE is the kind of a connection on which server-sent events go out.
-const ConnectionSSE = "sse"
+// The kinds of a connection: one on which server-sent events go out, and one on which messages go both ways.
+const (
+	ConnectionSSE       = "sse"
+	ConnectionWebSocket = "webSocket"
+)
+
+// Broadcast is what goes out on the open connections of a mock: an event, a message, or one of each (rule M-158).
+type Broadcast struct {
+	Event   *SSEEvent
+	Message *WebSocketMessage
+}
 
 // Connection is an open stream of a mock (rules U6 and M-157).
 type Connection struct {
@@ -15,6 +25,16 @@ type Connection struct {
 	Session  string
 	Client   netip.Addr
 	OpenedAt time.Time
-	// Sent counts the events that went out, heartbeats not among them; Received counts messages of the client.
+	// Sent counts the events and messages that went out, heartbeats not among them; Received counts messages of the client.
 	Sent, Received int64
+}
+
+// Streams tells whether a response of the mock sends server-sent events.
+func (m *Mock) Streams() bool {
+	return slices.ContainsFunc(m.Responses, func(r Response) bool { return r.SSE != nil })
+}
+
+// Converses tells whether a response of the mock holds WebSocket conversations.
+func (m *Mock) Converses() bool {
+	return slices.ContainsFunc(m.Responses, func(r Response) bool { return r.WebSocket != nil })
 }

@@ -42,6 +42,16 @@ func DecodeSSEEvent(n *Node, pointer string, faults *Faults) *SSEEvent {
 	return &e
 }
 
+// DecodeWebSocketMessage reads a message at a place of a document, as a broadcast takes it (rule M-158): a time before it is a
+// fault. What is wrong is appended to the faults.
+func DecodeWebSocketMessage(n *Node, pointer string, faults *Faults) *WebSocketMessage {
+	m := decodeMessage(place{n, pointer, faults})
+	if at := n.Find("after"); at != nil {
+		faults.Add(at, childPointer(pointer, "after"), FieldConflict, "cannot be broadcast: it belongs to a script")
+	}
+	return &m
+}
+
 func decodeEvent(at place) SSEEvent {
 	f := at.fields()
 	var e SSEEvent

@@ -175,7 +175,10 @@ func (t *conversing) send(c *call) {
 	cleanHeader(h)
 	c.outcome.plain = !t.answer.secret
 	sent := h.Clone()
-	talk := &websocket.Talk{Script: t.bind(c), Clock: c.clock(), Closing: c.engine.ended.Done()}
+	talk := &websocket.Talk{Script: t.bind(c), Clock: c.clock(), Closing: c.engine.ended.Done(), Peer: websocket.Peer{
+		ID: c.id(), Project: c.program.project.ID, Group: c.streamGroup(), Client: c.engine.options.ClientAddress(c.request),
+		Since: c.engine.options.Clock(), Session: c.session.ID(), SessionName: c.session.Name(),
+	}}
 	if c.recording != nil {
 		talk.Heard = c.hear
 	}

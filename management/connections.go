@@ -7,15 +7,15 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
-// Connections are the open streams of mocks. An empty session is all sessions. Errors are of CodeNotFound and
+// Connections are the open streams and conversations of mocks. An empty session is all sessions. Errors are of CodeNotFound and
 // CodeValidationFailed.
 type Connections interface {
 	Connections(projectID string, m *mockbase.Mock, session string) ([]mockbase.Connection, error)
-	// Broadcast writes an event to the streams, and tells how many there are (rule U5).
-	Broadcast(projectID string, m *mockbase.Mock, session string, event *mockbase.SSEEvent) (int, error)
+	// Broadcast writes an event or a message to them, and tells how many there are (rule U5).
+	Broadcast(projectID string, m *mockbase.Mock, session string, what *mockbase.Broadcast) (int, error)
 }
 
-// connectionRoutes are those of open streams. The parameters of lists are list.
+// connectionRoutes are those of open connections. The parameters of lists are list.
 func connectionRoutes(list []string) []route {
 	const mock = apiPrefix + "/projects/{project}/mocks/{mock}"
 	return []route{
@@ -34,7 +34,7 @@ type connectionView struct {
 	Received int64   `json:"received"`
 }
 
-// listConnections lists the open streams of a mock, the oldest first (M-157).
+// listConnections lists the open connections of a mock, the oldest first (M-157).
 func (s *Server) listConnections(c *call) error {
 	p := c.params()
 	session := p.text("session")
@@ -63,21 +63,21 @@ func (s *Server) listConnections(c *call) error {
 	return c.list(l, items, len(all), next)
 }
 
-// broadcast writes an event to the open streams of a mock (M-158).
+// broadcast writes an event or a message to the open connections of a mock (M-158).
 func (s *Server) broadcast(c *call) error {
 	p := c.params()
 	session := p.text("session")
 	if err := p.err(); err != nil {
 		return err
 	}
-	event, err := c.event()
+	what, err := c.broadcast()
 	if err != nil {
 		return err
 	}
 	if err := s.audited(c); err != nil {
 		return err
 	}
-	reached, err := s.Connections.Broadcast(c.project.Project.ID, c.mock, session, event)
+	reached, err := s.Connections.Broadcast(c.project.Project.ID, c.mock, session, what)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,9 @@ func (s *Server) broadcast(c *call) error {
 	}{reached})
 }
 
-// event reads an event of the mock format.
-func (c *call) event() (*mockbase.SSEEvent, error) {
+// broadcast reads an event or a message of the mock format. What the mock can send decides which of them it is; where it can
+// send both, what only one of them has, and a value alone is both.
+func (c *call) broadcast() (*mockbase.Broadcast, error) {
 	body, err := c.read(typeJSON)
 	if err != nil {
 		return nil, err
@@ -97,6 +98,18 @@ func (c *call) event() (*mockbase.SSEEvent, error) {
 		return nil, err
 	}
 	var faults mockbase.Faults
-	event := mockbase.DecodeSSEEvent(root, "#", &faults)
-	return event, faults.Err()
+	var what mockbase.Broadcast
+	message := c.mock.Converses() && (!c.mock.Streams() || has(root, "text", "base64", "close", "reason", "ping"))
+	if !message {
+		what.Event = mockbase.DecodeSSEEvent(root, "#", &faults)
+	}
+	if message || c.mock.Converses() && len(root.Members) == 1 && has(root, "json") {
+		what.Message = mockbase.DecodeWebSocketMessage(root, "#", &faults)
+	}
+	return &what, faults.Err()
+}
+
+// has tells whether an object has one of these members.
+func has(n *mockbase.Node, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return n.Find(name) != nil })
 }

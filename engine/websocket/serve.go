@@ -7,15 +7,11 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
 )
-
-// DefaultMaxOpen is how many conversations a host holds at once.
-const DefaultMaxOpen = 10_000
 
 // queued is how many replies may wait before the client is no longer read.
 const queued = 256
@@ -23,30 +19,12 @@ const queued = 256
 // goodbye is how long a client has to answer a close.
 const goodbye = time.Second
 
-// ErrTooMany is returned when as many conversations are held as the host allows.
-var ErrTooMany = errors.New("as many WebSocket conversations are open as the server allows")
-
-// Host holds conversations. Its methods may be called at the same time.
-type Host struct {
-	most int64
-	open atomic.Int64
-}
-
-// NewHost makes a host for at most so many conversations; 0 is DefaultMaxOpen.
-func NewHost(most int) *Host {
-	if most <= 0 {
-		most = DefaultMaxOpen
-	}
-	return &Host{most: int64(most)}
-}
-
-// Open tells how many conversations are held.
-func (h *Host) Open() int { return int(h.open.Load()) }
-
 // Talk describes one conversation.
 type Talk struct {
 	Script *Script
 	Clock  Clock
+	// Peer tells who the client is.
+	Peer Peer
 	// Heard hears of every message, one at a time; nil does not.
 	Heard func(Heard)
 	// Closing ends the conversation when it is closed; nil never does (rule N13).
@@ -64,13 +42,15 @@ type Outcome struct {
 // Serve upgrades a connection whose handshake is good, and talks until the conversation ends. The error means that nothing
 // was written.
 func (h *Host) Serve(w http.ResponseWriter, r *http.Request, t *Talk) (Outcome, error) {
-	if h.open.Add(1) > h.most {
-		h.open.Add(-1)
-		return Outcome{}, ErrTooMany
-	}
-	defer h.open.Add(-1)
 	seized := &seizer{ResponseWriter: w, wire: &wire{}}
-	talk := &talk{Talk: t, wire: seized.wire}
+	talk := &talk{Talk: t, wire: seized.wire, broadcasts: make(chan *Message, waiting)}
+	if talk.Peer.Since.IsZero() {
+		talk.Peer.Since = t.Clock.Now()
+	}
+	if err := h.add(talk); err != nil {
+		return Outcome{}, err
+	}
+	defer h.remove(talk)
 	options := &websocket.AcceptOptions{InsecureSkipVerify: true, OnPingReceived: talk.pinged}
 	if chosen := Subprotocol(r.Header, t.Script.Subprotocols); chosen != "" {
 		options.Subprotocols = []string{chosen}
@@ -81,14 +61,19 @@ func (h *Host) Serve(w http.ResponseWriter, r *http.Request, t *Talk) (Outcome, 
 	}
 	conn.SetReadLimit(t.Script.MaxMessage)
 	talk.conn = conn
+	h.enter(talk)
 	return talk.hold(), nil
 }
 
 // talk is a conversation under way.
 type talk struct {
 	*Talk
+	counts
+
 	conn *websocket.Conn
 	wire *wire
+	// broadcasts are messages from beside the script.
+	broadcasts chan *Message
 
 	// speaking keeps what Heard hears in order.
 	speaking sync.Mutex
@@ -102,19 +87,28 @@ func (t *talk) hold() Outcome {
 	helpers.Go(func() { t.say(ctx, t.Script.OnConnect, nil, t.Clock.Now()) })
 	replies := make(chan reply, queued)
 	helpers.Go(func() { t.answer(ctx, replies, &helpers) })
-	helpers.Go(func() {
-		select {
-		case <-t.Closing:
-			t.close(int(websocket.StatusGoingAway), nil)
-		case <-ctx.Done():
-		}
-	})
+	helpers.Go(func() { t.attend(ctx) })
 	t.read(ctx, replies)
 	cancel()
 	_ = t.conn.CloseNow()
 	helpers.Wait()
 	t.outcome.Code = t.wire.sentClose()
 	return t.outcome
+}
+
+// attend passes broadcasts on until the conversation ends, and ends it when the server stops.
+func (t *talk) attend(ctx context.Context) {
+	for {
+		select {
+		case m := <-t.broadcasts:
+			t.send(m, nil)
+		case <-t.Closing:
+			t.close(int(websocket.StatusGoingAway), nil)
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // reply is a list of messages that answers one.
@@ -137,6 +131,7 @@ func (t *talk) read(ctx context.Context, replies chan<- reply) {
 			t.close(int(websocket.StatusInvalidFramePayloadData), nil)
 			continue
 		}
+		t.received.Add(1)
 		rule := t.Script.rule(m)
 		t.note(Heard{Kind: kindOf(m), Data: data, Ignored: rule == nil && !t.Script.Strict})
 		switch {
@@ -224,6 +219,7 @@ func (t *talk) send(m *Message, answered *Received) bool {
 		t.close(m.Code, data)
 		return false
 	}
+	t.sent.Add(1)
 	if t.wire.frame(m.Kind.frame(), data) != nil {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -388,5 +389,92 @@ func TestLongMessagesPassWhole(t *testing.T) {
 		text := strings.Repeat("y", n)
 		c.send(t, 0x81, text)
 		c.expect(t, "1 "+text)
+	}
+}
+
+// hostOf serves one script to peers that their query names: group, session and id.
+func hostOf(t *testing.T, s *websocket.Script) (*server, *websocket.Host) {
+	t.Helper()
+	v := &server{host: websocket.NewHost(8), outcomes: make(chan websocket.Outcome, 8)}
+	s.MaxMessage = 1 << 20
+	v.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		peer := websocket.Peer{ID: q.Get("id"), Group: q.Get("group"), Project: "p", Session: q.Get("session")}
+		outcome, err := v.host.Serve(w, r, &websocket.Talk{Script: s, Clock: wall{}, Peer: peer})
+		if err == nil {
+			v.outcomes <- outcome
+		}
+	}))
+	t.Cleanup(v.Close)
+	return v, v.host
+}
+
+// join opens a conversation and waits until broadcasts reach it.
+func join(t *testing.T, v *server, query string) *client {
+	t.Helper()
+	conn, err := net.Dial("tcp", v.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, strings.Replace(upgrade, "GET / ", "GET /?"+query+" ", 1)+thirteen+"\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	c := &client{Conn: conn, reader: bufio.NewReader(conn)}
+	head, err := http.ReadResponse(c.reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head.Body.Close()
+	c.expect(t, "1 hello")
+	return c
+}
+
+func TestU5_a_broadcast_reaches_the_conversations_of_its_group_in_order(t *testing.T) {
+	t.Parallel()
+	v, host := hostOf(t, &websocket.Script{OnConnect: []websocket.Message{{Data: says("hello")}}})
+	a, b, other := join(t, v, "id=1&group=g&session=s"), join(t, v, "id=2&group=g&session=z"), join(t, v, "id=3&group=h")
+	for i, session := range []string{"", "s", "", "none"} {
+		want := map[string]int{"": 2, "s": 1, "none": 0}[session]
+		if got := host.Broadcast("g", session, &websocket.Message{Data: says(strconv.Itoa(i))}); got != want {
+			t.Errorf("broadcast %d reached %d, want %d", i, got, want)
+		}
+	}
+	a.expect(t, "1 0", "1 1", "1 2")
+	b.expect(t, "1 0", "1 2")
+	a.send(t, 0x81, "x")
+	if got := host.Broadcast("h", "", &websocket.Message{Kind: websocket.Close, Code: 1000}); got != 1 {
+		t.Errorf("the other group has %d", got)
+	}
+	other.expect(t, "8 1000")
+	list := host.List("p")
+	if len(list) < 2 || list[0].ID != "1" || list[0].Sent != 4 || list[1].Sent != 3 || host.List("q") != nil {
+		t.Errorf("open are %+v", list)
+	}
+}
+
+func TestU5_a_client_that_does_not_read_loses_its_conversation(t *testing.T) {
+	t.Parallel()
+	v, host := hostOf(t, &websocket.Script{OnConnect: []websocket.Message{{Data: says("hello")}}})
+	join(t, v, "id=1&group=g")
+	big := &websocket.Message{Data: says(strings.Repeat("x", 1<<20))}
+	for range 10_000 {
+		if host.Broadcast("g", "", big) == 0 {
+			break
+		}
+	}
+	select {
+	case outcome := <-v.outcomes:
+		if outcome.Code != 0 {
+			t.Errorf("the conversation ended with %d", outcome.Code)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the conversation goes on")
+	}
+	if n := host.Open(); n != 0 {
+		t.Errorf("%d conversations are open", n)
 	}
 }
