@@ -34,13 +34,13 @@ func (x *exchangeCase) file(t *testing.T, name, data string) {
 }
 
 // breakOff sends a request on a connection of its own and reads until it ends.
-func (x *exchangeCase) breakOff(t *testing.T, text string) {
+func (x *exchangeCase) breakOff(t *testing.T, codings, text string) {
 	t.Helper()
 	x.conn = nil
 	x.dial(t)
 	x.sent++
 	began := time.Now()
-	if _, err := x.conn.Write(wire(text)); err != nil {
+	if _, err := x.conn.Write(wire(t, codings, text)); err != nil {
 		t.Fatal(err)
 	}
 	received, err := io.ReadAll(x.conn)
@@ -55,7 +55,7 @@ func (x *exchangeCase) breakOff(t *testing.T, text string) {
 	x.conn = nil
 }
 
-func (x *exchangeCase) broken(t *testing.T, data string) {
+func (x *exchangeCase) broken(t *testing.T, _, data string) {
 	t.Helper()
 	end, want, _ := strings.Cut(data, "\n")
 	if x.status != end {
@@ -72,7 +72,7 @@ func (x *exchangeCase) broken(t *testing.T, data string) {
 	}
 }
 
-func (x *exchangeCase) lasted(t *testing.T, data string) {
+func (x *exchangeCase) lasted(t *testing.T, _, data string) {
 	t.Helper()
 	least, most, _ := strings.Cut(strings.TrimSpace(data), " ")
 	from, errFrom := time.ParseDuration(least)

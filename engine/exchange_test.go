@@ -2,17 +2,13 @@ package engine_test
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,30 +21,49 @@ import (
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/simlimit"
+	"github.com/mockbase/mockbase/internal/testkit"
 	"github.com/mockbase/mockbase/openapi"
 )
 
-// The cases in testdata/exchange are archives of these files:
+// The cases in testdata/exchange are archives of files that are steps, done in their order. The name of a file is a verb,
+// which may have an argument behind a blank:
 //
 //	options        one word or "name value" a line: shared-origin, sandbox-project, shield N (admit N requests),
-//	               max-target N, max-body N, max-sessions N, loopback (may be called)
-//	definition     the project, as YAML
+//	               max-target N, max-body N, max-sessions N, loopback (may be called), record (proxies make mocks),
+//	               upstream-tls (its certificate is its own)
+//	upstream C     an answer of the server that {upstream} is the URL of and {upstream-host} the address; the next request gets
+//	               the next answer, the last one is given again. Its body is coded by the codings C
+//	definition     the project, as YAML; a second one is published in place of the first, mocks are the same by their names
 //	refused        instead of the rest: lines "code pointer" of the faults that the definition must have
-//	request        a raw request; its line ends become CR LF, {base} is the project's base path, a missing Host is added and
-//	               Content-Length: auto is worked out
+//	request C      a raw request; its line ends become CR LF, {base} is the project's base path, a missing Host is added and
+//	               Content-Length: auto is worked out. Its body is coded by the codings C: gzip, deflate, raw-deflate, br,
+//	               zstd; base64 and quoted decode it
 //	answer         the status line, or the status alone; then header lines that must be there as they stand, "! Name" for a
 //	               header that must not, "~ regexp" for what some header line must match; then an empty line and the body
 //	hints          header lines of the 103 before the last answer; trailers: the lines after its body, as they stand
 //	file NAME      a file below the files root, before the definition
 //	break          a raw request whose connection must end with the answer; everything is read
 //	broken         eof or reset, as the connection ended; then the bytes that came, "~ regexp" for what they must match
-//	clock          "advance 60s" or "reset" for the clock of the default session; reset: levels that it takes back
+//	leave D        a raw request whose client leaves after the duration D
+//	crowd N        raw requests, divided by lines of "---", each sent N times at the same time
+//	counts         lines "N status body" of what a crowd was answered, sorted
+//	seen           the next request that came to the upstream, in the form of an answer; unseen D: none comes within D
+//	recorded NAME  the mock of this name, made by a recording: a JSON text that it must hold at least
+//	replay         takes all mocks but the recorded ones away
+//	talk           what goes over a connection that was upgraded: "> text", ">ping text", ">close CODE reason", ">raw HEX"
+//	               are sent, "< text", "<ping text", "<pong text", "<close CODE reason" and "<end" are expected
+//	session        a JSON object: a session to be made; end: the name of one to be ended
+//	clock          "advance 60s" or "reset" for the clock of the default session, or of the one named behind it
+//	reset          levels that a reset of the default session, or of the one that is the argument, takes back
+//	anew           another server with the same definition takes the place of the one before
+//	keep NAME      keeps the body of the last answer; same NAME, other NAME: the body is the kept one, or is not
 //	took           two durations that the last answer took at least and at most
 //	contains       lines that the body of the last answer must hold, lacks: must not
 //	json           a JSON text that the body must hold at least, exchange: the recorded exchange must, later: it must in the
 //	               end
 //
-// Requests of a case go over one connection, which is opened again when the server closed it.
+// Requests of a case go over one connection, which is opened again when the server closed it. Cases that need the
+// management plane are in testdata/server, and run with the program.
 func TestExchanges(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/exchange/*/*.txtar")
@@ -77,17 +92,23 @@ func TestExchanges(t *testing.T) {
 type exchangeCase struct {
 	options  engine.Options
 	engine   *engine.Engine
-	recorded recorder
+	shop     *studio
+	upstream *upstream
+	recorded *recorder
 	address  string
 	conn     net.Conn
 	reader   *bufio.Reader
 	sent     int
 	// unpublished tells that the definition is only checked, breaks that requests are sent whose exchanges are not counted.
 	unpublished, breaks bool
-	definition          string
-	hints               []string
-	trailers            []string
-	took                time.Duration
+	// records tells that proxies make mocks, upstreamTLS that the upstream is one of https.
+	records, upstreamTLS bool
+	kept                 map[string]string
+	counts               map[string]int
+	definition           string
+	hints                []string
+	trailers             []string
+	took                 time.Duration
 
 	// The last answer.
 	method string
@@ -96,72 +117,92 @@ type exchangeCase struct {
 	body   string
 }
 
+// verbs are the steps of cases that need nothing of the rest of the file's name.
+var verbs = map[string]func(x *exchangeCase, t *testing.T, argument, data string){
+	"options":    (*exchangeCase).setOptions,
+	"upstream":   (*exchangeCase).answerUpstream,
+	"definition": (*exchangeCase).define,
+	"refused":    (*exchangeCase).refused,
+	"request":    (*exchangeCase).send,
+	"answer":     (*exchangeCase).expect,
+	"hints":      (*exchangeCase).hinted,
+	"trailers":   (*exchangeCase).trailed,
+	"file":       (*exchangeCase).file,
+	"break":      (*exchangeCase).breakOff,
+	"broken":     (*exchangeCase).broken,
+	"leave":      (*exchangeCase).leave,
+	"crowd":      (*exchangeCase).crowd,
+	"counts":     (*exchangeCase).counted,
+	"seen":       (*exchangeCase).sawUpstream,
+	"unseen":     (*exchangeCase).sawNothing,
+	"recorded":   (*exchangeCase).recordedMock,
+	"replay":     (*exchangeCase).replayed,
+	"talk":       (*exchangeCase).talk,
+	"session":    (*exchangeCase).createSession,
+	"end":        (*exchangeCase).endSession,
+	"clock":      (*exchangeCase).changeClock,
+	"reset":      (*exchangeCase).reset,
+	"anew":       (*exchangeCase).startAnew,
+	"keep":       (*exchangeCase).keep,
+	"same":       (*exchangeCase).same,
+	"other":      (*exchangeCase).other,
+	"took":       (*exchangeCase).lasted,
+	"contains":   (*exchangeCase).contains,
+	"lacks":      (*exchangeCase).lacks,
+	"json":       (*exchangeCase).holds,
+	"exchange":   (*exchangeCase).wasRecorded,
+	"later":      (*exchangeCase).later,
+}
+
+func (x *exchangeCase) setOptions(t *testing.T, _, data string) {
+	t.Helper()
+	for line := range strings.Lines(data) {
+		x.option(t, strings.TrimSpace(line))
+	}
+}
+
+func (x *exchangeCase) hinted(t *testing.T, _, data string) {
+	t.Helper()
+	matchLines(t, data, x.hints)
+}
+
+func (x *exchangeCase) trailed(t *testing.T, _, data string) {
+	t.Helper()
+	matchLines(t, data, x.trailers)
+}
+
+func (x *exchangeCase) replayed(t *testing.T, _, _ string) {
+	t.Helper()
+	x.shop.replay(t)
+}
+
+func (x *exchangeCase) startAnew(t *testing.T, _, _ string) {
+	t.Helper()
+	x.start(t)
+}
+
+func (x *exchangeCase) holds(t *testing.T, _, data string) {
+	t.Helper()
+	testkit.HoldsJSON(t, data, []byte(x.body))
+}
+
 func (x *exchangeCase) step(t *testing.T, name, data string) {
 	t.Helper()
-	switch name {
-	case "options":
-		for line := range strings.Lines(data) {
-			x.option(t, strings.TrimSpace(line))
-		}
-	case "definition":
-		x.start(t, data)
-	case "refused":
-		x.refused(t, data)
-	case "request":
-		x.send(t, data)
-	case "answer":
-		x.expect(t, data)
-	case "hints":
-		matchLines(t, data, x.hints)
-	case "trailers":
-		matchLines(t, data, x.trailers)
-	case "break":
-		x.breakOff(t, data)
-	case "broken":
-		x.broken(t, data)
-	case "took":
-		x.lasted(t, data)
-	case "clock":
-		x.changeClock(t, data)
-	case "reset":
-		var levels []mockbase.ResetLevel
-		for level := range strings.FieldsSeq(data) {
-			levels = append(levels, mockbase.ResetLevel(level))
-		}
-		if err := x.engine.Reset("prj_shop", "", levels); err != nil {
-			t.Fatal(err)
-		}
-	case "contains":
-		for line := range strings.Lines(data) {
-			if text := strings.TrimSuffix(line, "\n"); !strings.Contains(x.body, text) {
-				t.Errorf("the body lacks %q:\n%s", text, x.body)
-			}
-		}
-	case "lacks":
-		for line := range strings.Lines(data) {
-			if text := strings.TrimSuffix(line, "\n"); strings.Contains(x.body, text) {
-				t.Errorf("the body holds %q:\n%s", text, x.body)
-			}
-		}
-	case "json":
-		holdsJSON(t, data, []byte(x.body))
-	case "exchange":
-		// Exchanges have no JSON form of their own; the names of their fields serve here.
-		var exchange any = x.recorded.last(t, x.sent)
-		last, err := json.Marshal(exchange)
-		if err != nil {
-			t.Fatal(err)
-		}
-		holdsJSON(t, data, last)
-	case "later":
-		x.later(t, data)
-	default:
-		file, ok := strings.CutPrefix(name, "file ")
-		if !ok {
-			t.Fatalf("unknown file %q", name)
-		}
-		x.file(t, file, data)
+	verb, argument, _ := strings.Cut(name, " ")
+	do := verbs[verb]
+	if do == nil {
+		t.Fatalf("unknown file %q", name)
 	}
+	do(x, t, argument, x.filled(data))
+}
+
+// filled puts what only the case knows into a text.
+func (x *exchangeCase) filled(text string) string {
+	if x.upstream == nil {
+		return text
+	}
+	text = strings.ReplaceAll(text, "{upstream}", x.upstream.url)
+	return strings.ReplaceAll(text, "{upstream-host}", x.upstream.address)
 }
 
 func (x *exchangeCase) option(t *testing.T, line string) {
@@ -178,6 +219,10 @@ func (x *exchangeCase) option(t *testing.T, line string) {
 		x.options.Sandbox = engine.SandboxProject
 	case "shield":
 		x.options.Shield = &countingShield{left: int(n)}
+	case "record":
+		x.records = true
+	case "upstream-tls":
+		x.upstreamTLS = true
 	case "loopback":
 		x.options.Upstreams.Loopback = true
 	case "max-sessions":
@@ -191,18 +236,36 @@ func (x *exchangeCase) option(t *testing.T, line string) {
 	}
 }
 
-func (x *exchangeCase) start(t *testing.T, definition string) {
+func (x *exchangeCase) define(t *testing.T, _, definition string) {
 	t.Helper()
-	if x.definition = definition; x.unpublished {
-		return
+	x.definition = definition
+	switch {
+	case x.unpublished:
+	case x.shop == nil:
+		x.start(t)
+	default:
+		x.shop.define(t, definition)
 	}
-	x.options.Journal = &x.recorded
+}
+
+func (x *exchangeCase) start(t *testing.T) {
+	t.Helper()
+	if x.conn != nil {
+		x.conn.Close()
+	}
+	x.conn, x.sent, x.recorded = nil, 0, &recorder{}
+	x.options.Journal = x.recorded
+	x.shop = &studio{}
+	if x.records {
+		x.shop.record(t, &x.options)
+	}
 	e := newEngine(t, x.options)
-	publishDefinition(t, e, definition)
+	x.shop.engine = e
+	x.shop.define(t, x.definition)
 	x.engine, x.address = e, serveEngine(t, e)
 }
 
-func (x *exchangeCase) refused(t *testing.T, data string) {
+func (x *exchangeCase) refused(t *testing.T, _, data string) {
 	t.Helper()
 	var got strings.Builder
 	for _, f := range faultsOf(t, newEngine(t, x.options), x.definition) {
@@ -214,10 +277,11 @@ func (x *exchangeCase) refused(t *testing.T, data string) {
 }
 
 // wire turns the text of a request into what goes over the wire.
-func wire(text string) []byte {
+func wire(t *testing.T, codings, text string) []byte {
+	t.Helper()
 	head, body, _ := strings.Cut(text, "\n\n")
 	head = strings.ReplaceAll(strings.TrimSuffix(head, "\n"), "{base}", "/m/shop")
-	body = strings.TrimSuffix(body, "\n")
+	body = coded(t, codings, strings.TrimSuffix(body, "\n"))
 	head = strings.Replace(head, "Content-Length: auto", "Content-Length: "+strconv.Itoa(len(body)), 1)
 	if !strings.Contains(strings.ToLower(head), "\nhost:") {
 		line, rest, _ := strings.Cut(head, "\n")
@@ -229,10 +293,10 @@ func wire(text string) []byte {
 	return []byte(strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body)
 }
 
-func (x *exchangeCase) send(t *testing.T, text string) {
+func (x *exchangeCase) send(t *testing.T, codings, text string) {
 	t.Helper()
 	x.method, _, _ = strings.Cut(text, " ")
-	request := wire(text)
+	request := wire(t, codings, text)
 	if strings.Contains(text, "{base}") {
 		// Only what is asked of the project is recorded.
 		x.sent++
@@ -279,6 +343,8 @@ func (x *exchangeCase) read() error {
 		}
 		line = strings.TrimSuffix(line, "\r\n")
 		switch {
+		case line == "" && strings.HasPrefix(x.status, "HTTP/1.1 101"):
+			return nil
 		case line == "" && strings.HasPrefix(x.status, "HTTP/1.1 1"):
 			x.status, x.header, x.hints = "", nil, x.header
 		case line == "":
@@ -336,93 +402,9 @@ func (x *exchangeCase) headerValue(name string) string {
 	return ""
 }
 
-func (x *exchangeCase) expect(t *testing.T, data string) {
+func (x *exchangeCase) expect(t *testing.T, _, data string) {
 	t.Helper()
-	head, body, hasBody := strings.Cut(data, "\n\n")
-	lines := strings.Split(strings.TrimSuffix(head, "\n"), "\n")
-	if x.status != lines[0] && !strings.HasPrefix(x.status, "HTTP/1.1 "+lines[0]+" ") {
-		t.Errorf("status %q, want %q\n%s\n%s", x.status, lines[0], strings.Join(x.header, "\n"), x.body)
-	}
-	for _, line := range lines[1:] {
-		x.expectHeader(t, line)
-	}
-	if hasBody && x.body != strings.TrimSuffix(body, "\n") {
-		t.Errorf("body %q, want %q", x.body, strings.TrimSuffix(body, "\n"))
-	}
-}
-
-func (x *exchangeCase) expectHeader(t *testing.T, line string) {
-	t.Helper()
-	var matches func(have string) bool
-	unwanted := false
-	switch {
-	case strings.HasPrefix(line, "! "):
-		unwanted = true
-		matches = func(have string) bool {
-			name, _, _ := strings.Cut(have, ":")
-			return strings.EqualFold(name, line[2:])
-		}
-	case strings.HasPrefix(line, "~ "):
-		matches = regexp.MustCompile(line[2:]).MatchString
-	default:
-		matches = func(have string) bool { return have == line }
-	}
-	if slices.ContainsFunc(x.header, matches) == unwanted {
-		t.Errorf("header line %q: unwanted or missing in\n%s", line, strings.Join(x.header, "\n"))
-	}
-}
-
-// holdsJSON tells whether got holds at least what want says.
-func holdsJSON(t *testing.T, want string, got []byte) {
-	t.Helper()
-	var w, g any
-	if err := json.Unmarshal([]byte(want), &w); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(got, &g); err != nil {
-		t.Fatalf("%v in %s", err, got)
-	}
-	if at := lacking(w, g, "#"); at != "" {
-		var indented bytes.Buffer
-		_ = json.Indent(&indented, got, "", " ")
-		t.Errorf("at %s, want %s in\n%s", at, want, indented.Bytes())
-	}
-}
-
-// lacking returns the place of something that want has and got has not.
-func lacking(want, got any, at string) string {
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			return at
-		}
-		for _, name := range slices.Sorted(maps.Keys(w)) {
-			if _, ok := g[name]; !ok {
-				return at + "/" + name
-			}
-			if place := lacking(w[name], g[name], at+"/"+name); place != "" {
-				return place
-			}
-		}
-		return ""
-	case []any:
-		g, ok := got.([]any)
-		if !ok || len(g) != len(w) {
-			return at
-		}
-		for i := range w {
-			if place := lacking(w[i], g[i], at+"/"+strconv.Itoa(i)); place != "" {
-				return place
-			}
-		}
-		return ""
-	default:
-		if !cmp.Equal(want, got) {
-			return at
-		}
-		return ""
-	}
+	(&testkit.Message{First: x.status, Lines: x.header, Body: x.body}).Check(t, data)
 }
 
 func newEngine(tb testing.TB, o engine.Options) *engine.Engine {

@@ -36,18 +36,18 @@ func newKeeper(tb testing.TB, o simlimit.Options) *simlimit.Keeper {
 	return k
 }
 
-func (x *exchangeCase) changeClock(t *testing.T, data string) {
+func (x *exchangeCase) changeClock(t *testing.T, _, data string) {
 	t.Helper()
-	what, by, _ := strings.Cut(strings.TrimSpace(data), " ")
-	change := mockbase.ClockChange{Reset: what == "reset"}
-	if what == "advance" {
-		d, err := mockbase.ParseDuration(by)
+	words := append(strings.Fields(data), "default")
+	change := mockbase.ClockChange{Reset: words[0] == "reset"}
+	if words = words[1:]; !change.Reset {
+		d, err := mockbase.ParseDuration(words[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		change.Advance = &d
+		change.Advance, words = &d, words[1:]
 	}
-	if _, err := x.engine.ChangeClock("prj_shop", "default", change); err != nil {
+	if _, err := x.engine.ChangeClock("prj_shop", words[0], change); err != nil {
 		t.Fatal(err)
 	}
 }

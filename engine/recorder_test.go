@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 // recorder is a journal that keeps everything.
@@ -59,20 +60,18 @@ func (r *recorder) last(t *testing.T, n int) *mockbase.Exchange {
 }
 
 // later waits until the last exchange holds what it must.
-func (x *exchangeCase) later(t *testing.T, data string) {
+func (x *exchangeCase) later(t *testing.T, _, data string) {
 	t.Helper()
-	var want, got any
-	if err := json.Unmarshal([]byte(data), &want); err != nil {
-		t.Fatal(err)
-	}
-	var last []byte
 	await(t, "the exchange holds "+data, func() bool {
-		var err error
 		var exchange any = x.recorded.last(t, x.sent)
-		if last, err = json.Marshal(exchange); err != nil {
+		last, err := json.Marshal(exchange)
+		if err != nil {
 			t.Fatal(err)
 		}
-		got = nil
-		return json.Unmarshal(last, &got) == nil && lacking(want, got, "#") == ""
+		at, err := testkit.LackingJSON(data, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at == ""
 	})
 }

@@ -69,24 +69,43 @@ func newStudio(t *testing.T, definition string, upstream http.HandlerFunc) *stud
 	target := httptest.NewServer(upstream)
 	t.Cleanup(target.Close)
 	s := &studio{}
+	o := engine.Options{Journal: &s.recorded, Upstreams: outbound.Options{Loopback: true}}
+	s.record(t, &o)
+	s.engine = newEngine(t, o)
+	s.define(t, strings.ReplaceAll(definition, "{to}", target.URL))
+	s.address = serveEngine(t, s.engine)
+	return s
+}
+
+// record makes mocks of what passes through proxies of the engine with these options.
+func (s *studio) record(t *testing.T, o *engine.Options) {
+	t.Helper()
 	s.recorder = tape.NewRecorder(s, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { s.recorder.Close(t.Context()) })
-	s.engine = newEngine(t, engine.Options{Journal: &s.recorded, Mocks: s.recorder, Upstreams: outbound.Options{Loopback: true}})
-	d, err := mockbase.DecodeDefinition([]byte(strings.ReplaceAll(definition, "{to}", target.URL)), mockbase.FormatYAML)
+	o.Mocks = s.recorder
+}
+
+// define publishes a definition in place of the one before. Mocks are the same by their names.
+func (s *studio) define(t *testing.T, definition string) {
+	t.Helper()
+	d, err := mockbase.DecodeDefinition([]byte(definition), mockbase.FormatYAML)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if faults := checkDefinition(s.engine, d); len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	s.snapshot = &mockbase.Snapshot{
-		Project: &mockbase.Project{ID: "prj_shop", Slug: "shop", Access: mockbase.AccessPublic, Config: d.Config}, Mocks: d.Mocks,
+	for _, m := range d.Mocks {
+		m.ID, m.Version = "mck_"+m.Name, 1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.snapshot == nil {
+		s.snapshot = &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_shop", Slug: "shop", Access: mockbase.AccessPublic}}
 	}
 	if err := s.publish(d.Config, d.Mocks); err != nil {
 		t.Fatal(err)
 	}
-	s.address = serveEngine(t, s.engine)
-	return s
 }
 
 // ask sends a request in the form "METHOD target body" and returns what was answered.
