@@ -184,8 +184,9 @@ func (d *described) route(op int, wait delays, p *program, w *workbench) *route 
 	method, _ := d.Endpoint(op)
 	answer := &operation{described: d, number: op, name: name, settings: p.settings, compress: p.project.Config.Settings.Compress}
 	r := &route{
-		mock: &mockbase.Mock{ID: name, Name: name, Request: mockbase.RequestMatcher{Methods: []string{method}}},
-		ref:  mockbase.MockRef{Name: name}, by: mockbase.AnsweredByDocument, readsBody: true,
+		mock:   &mockbase.Mock{ID: name, Name: name, Request: mockbase.RequestMatcher{Methods: []string{method}}},
+		stated: stateMethods([]string{method}),
+		ref:    mockbase.MockRef{Name: name}, by: mockbase.AnsweredByDocument, readsBody: true,
 		responses: []response{{name: d.Name(op), source: &mockbase.Response{Delay: d.source.Delay}, delay: wait, reply: answer}},
 		names:     func(path string) []pair { return d.parameters(op, path) },
 	}

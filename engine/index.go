@@ -14,6 +14,8 @@ type index struct {
 	// chunk holds nodes that are not used yet; one allocation makes many.
 	chunk  []node
 	leaves []*leaf
+	// texts holds each literal once: mocks repeat them, and what is compared often is at hand.
+	texts map[string]string
 }
 
 // node is a place in the tree, reached by some segments.
@@ -94,7 +96,7 @@ func (x *index) follow(n *node, p *pattern, extra int) *node {
 
 func (x *index) literal(n *node, text string) *node {
 	if n.child == nil {
-		n.text, n.child = text, x.newNode()
+		n.text, n.child = x.shared(text), x.newNode()
 		return n.child
 	}
 	child := n.literal(text)
@@ -106,6 +108,18 @@ func (x *index) literal(n *node, text string) *node {
 		n.children[text] = child
 	}
 	return child
+}
+
+// shared returns a text that is equal, and the same piece of memory for all that are.
+func (x *index) shared(text string) string {
+	if known, found := x.texts[text]; found {
+		return known
+	}
+	if x.texts == nil {
+		x.texts = make(map[string]string)
+	}
+	x.texts[text] = text
+	return text
 }
 
 func (x *index) restOf(n *node, wanted restChild) *node {
@@ -151,7 +165,7 @@ func (x *index) finish() {
 	for _, l := range x.leaves {
 		l.finish()
 	}
-	x.leaves, x.chunk = nil, nil
+	x.leaves, x.chunk, x.texts = nil, nil, nil
 }
 
 // finish puts the entries in their order.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"sync/atomic"
 
@@ -56,17 +57,14 @@ type program struct {
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.
 type route struct {
+	// What is asked first, of every candidate, lies together: among many mocks each further place in memory is a place that
+	// the processor waits for.
 	mock    *mockbase.Mock
-	ref     mockbase.MockRef
-	pattern *pattern
-	// names finds the parameters of a raw path where there is no pattern.
-	names func(path string) []pair
-	// precedence orders routes by priority and specificity of the path (rule A2).
-	precedence     string
-	rank, headRank rank
-	guarded        bool
-	host           *hostPattern
-	guards         guards
+	stated  statedMethods
+	host    *hostPattern
+	expr    *regexp.Regexp
+	limits  limiter
+	guarded bool
 	// readsBody tells that a condition or an answer looks at the request body, so that all of it must be kept.
 	readsBody bool
 	// readsParts tells that a condition looks at the fields of a form or the parts of a multipart body.
@@ -74,10 +72,18 @@ type route struct {
 	selection  selection
 	// by says who answers with the route: a mock or a collection.
 	by mockbase.AnsweredBy
-	// limits are asked before the mock may answer; nil is none.
-	limits limiter
 	// responses are at least one, in the order of their author.
 	responses []response
+	ref       mockbase.MockRef
+	pattern   *pattern
+	// names finds the parameters of a raw path where there is no pattern.
+	names func(path string) []pair
+	// precedence orders routes by priority and specificity of the path (rule A2).
+	precedence     string
+	rank, headRank rank
+	guards         guards
+	// room is for the only response that most mocks have.
+	room [1]response
 }
 
 // compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
@@ -198,6 +204,7 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	if r.pattern = compilePlace(s, m, faults); r.pattern == nil {
 		return nil
 	}
+	r.stated, r.expr = stateMethods(m.Request.Methods), r.pattern.expr
 	r.guards = compileGuards(&m.Request, faults)
 	r.guarded = r.guards.any() || len(m.States) > 0
 	r.precedence = precedence(m.Priority, r.pattern)
@@ -207,7 +214,7 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 		return nil
 	}
 	r.selection = compileSelection(m, &r.guards, faults)
-	r.responses = compileResponses(c, s, m, faults)
+	r.responses = compileResponses(c, s, m, r.room[:0], faults)
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
 	r.noteReading(r.limit(c, s, faults), faults)
 	return r
@@ -258,19 +265,43 @@ func ranksOf(methods []string) (ordinary, head rank) {
 	return rankExact, rankDerived
 }
 
+// statedMethods are those that a mock answers. Most state one.
+type statedMethods struct {
+	first  string
+	others []string
+}
+
+func stateMethods(names []string) statedMethods {
+	if len(names) == 0 {
+		return statedMethods{}
+	}
+	s := statedMethods{first: names[0], others: names[1:]}
+	for _, shared := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, mockbase.MethodAny} {
+		if s.first == shared {
+			// Texts that are the same piece of memory are compared without looking at it.
+			s.first = shared
+		}
+	}
+	return s
+}
+
 // accepts tells whether the mock states the method of a request.
 func (r *route) accepts(m *method) bool {
-	for _, name := range r.mock.Request.Methods {
-		switch name {
-		case m.name:
-			return true
-		case http.MethodGet:
-			if m.derived {
-				return true
-			}
-		case mockbase.MethodAny:
-			return !m.stated
-		}
+	if r.stated.first == "" {
+		return false
+	}
+	return m.fits(r.stated.first) || slices.ContainsFunc(r.stated.others, m.fits)
+}
+
+// fits tells whether a stated method is that of the request.
+func (m *method) fits(stated string) bool {
+	switch stated {
+	case m.name:
+		return true
+	case http.MethodGet:
+		return m.derived
+	case mockbase.MethodAny:
+		return !m.stated
 	}
 	return false
 }

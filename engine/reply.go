@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -12,12 +13,14 @@ import (
 
 // response is one compiled response of a mock. It is immutable.
 type response struct {
+	reply reply
+	delay delays
+	hooks []hook
 	// name is that of the author, or r1, r2 and so on.
 	name   string
 	source *mockbase.Response
-	delay  delays
-	reply  reply
-	hooks  []hook
+	// fault is that of the source.
+	fault *mockbase.Fault
 	// uses is what the templates of the response read.
 	uses template.Uses
 }
@@ -49,9 +52,9 @@ type workbench struct {
 	uses template.Uses
 }
 
-// compileResponses compiles every response of a mock. Pointers are relative to the mock.
-func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) []response {
-	list := make([]response, len(m.Responses))
+// compileResponses compiles every response of a mock, into room as far as it goes. Pointers are relative to the mock.
+func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock, room []response, faults *mockbase.Faults) []response {
+	list := slices.Grow(room, len(m.Responses))[:len(m.Responses)]
 	for i := range m.Responses {
 		w := &workbench{config: c, settings: s, decision: s.decision(m.Name), faults: faults, at: m.ResponsePointer(i)}
 		w.compile(&list[i], &m.Responses[i])
@@ -63,7 +66,7 @@ func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock, faults 
 }
 
 func (w *workbench) compile(r *response, source *mockbase.Response) {
-	r.source, r.name = source, source.Name
+	r.source, r.name, r.fault = source, source.Name, source.Fault
 	w.renders = source.Template != nil && *source.Template || source.Template == nil && w.config.Defaults.Template
 	r.delay = compileDelays(source.Delay, w.config.Defaults.Delay, func(text string) *script { return w.script(text, "/delay", "delay") })
 	r.reply = w.reply(source)
@@ -143,8 +146,8 @@ func (c *call) give(r *response) {
 		return
 	}
 	c.expectHooks(r)
-	if whole, ok := ready.(*answer); ok && c.strikes(r.source.Fault) {
-		c.fail(r.source.Fault, whole)
+	if whole, ok := ready.(*answer); ok && c.strikes(r.fault) {
+		c.fail(r.fault, whole)
 		return
 	}
 	ready.send(c)
