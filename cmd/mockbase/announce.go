@@ -78,6 +78,8 @@ type readyDocument struct {
 	URL      string                  `json:"url"`
 	AdminURL string                  `json:"adminUrl"`
 	Projects map[string]readyProject `json:"projects"`
+	// Token is for all projects that are loaded, and gone with the process; a server that keeps accounts has none.
+	Token string `json:"token,omitempty"`
 }
 
 type readyProject struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // from asks for a mock as a client behind a trusted proxy, and returns the status.
-func (c *client) from(t *testing.T, address string) int {
+func (c *visitor) from(t *testing.T, address string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/m/demo/hello", http.NoBody)
 	if err != nil {

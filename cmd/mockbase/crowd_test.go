@@ -64,7 +64,7 @@ func crowdBody(name string) string {
 }
 
 // create runs the callers, ends the server once enough creations are acknowledged, and returns the acknowledged names.
-func (c crowd) create(t *testing.T, server *instance, api *client) map[string]bool {
+func (c crowd) create(t *testing.T, server *instance, api *visitor) map[string]bool {
 	t.Helper()
 	var next, done atomic.Int64
 	var mu sync.Mutex
@@ -99,7 +99,7 @@ func (c crowd) create(t *testing.T, server *instance, api *client) map[string]bo
 }
 
 // mocksOf lists the documents of all mocks by name.
-func mocksOf(t *testing.T, api *client) map[string]string {
+func mocksOf(t *testing.T, api *visitor) map[string]string {
 	t.Helper()
 	var definition struct {
 		Mocks []json.RawMessage `json:"mocks"`

@@ -176,21 +176,21 @@ type reply struct {
 	body string
 }
 
-// client calls a server over a connection pool of its own.
-type client struct {
+// visitor calls a server over a connection pool of its own.
+type visitor struct {
 	base, token string
 	http        *http.Client
 }
 
-func newClient(tb testing.TB, base string) *client {
+func newClient(tb testing.TB, base string) *visitor {
 	tb.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	tb.Cleanup(transport.CloseIdleConnections)
-	return &client{base: base, http: &http.Client{Transport: transport, Timeout: patience}}
+	return &visitor{base: base, http: &http.Client{Transport: transport, Timeout: patience}}
 }
 
 // try sends a request whose body, if any, is JSON.
-func (c *client) try(ctx context.Context, method, path, body string) (*reply, error) {
+func (c *visitor) try(ctx context.Context, method, path, body string) (*reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (c *client) try(ctx context.Context, method, path, body string) (*reply, er
 }
 
 // call sends a request that must be answered with this status.
-func (c *client) call(tb testing.TB, want int, method, path, body string) *reply {
+func (c *visitor) call(tb testing.TB, want int, method, path, body string) *reply {
 	tb.Helper()
 	answer, err := c.try(tb.Context(), method, path, body)
 	if err != nil {
@@ -232,13 +232,13 @@ const (
 )
 
 // setUp makes the first account with a set-up code.
-func (c *client) setUp(tb testing.TB, code string) {
+func (c *visitor) setUp(tb testing.TB, code string) {
 	tb.Helper()
 	c.call(tb, http.StatusCreated, http.MethodPost, "/api/v1/auth/setup", fmt.Sprintf(`{"code":%q,"email":%q,"password":%q}`, code, testEmail, testPassword))
 }
 
 // logIn signs in and keeps the access token.
-func (c *client) logIn(tb testing.TB) {
+func (c *visitor) logIn(tb testing.TB) {
 	tb.Helper()
 	answer := c.call(tb, http.StatusOK, http.MethodPost, "/api/v1/auth/login", fmt.Sprintf(`{"email":%q,"password":%q}`, testEmail, testPassword))
 	var signedIn struct {

@@ -71,7 +71,7 @@ func withoutURLs(t *testing.T, document string) string {
 }
 
 // meetTheLimit calls a mock 121 times within one window of 60 s.
-func meetTheLimit(t *testing.T, c *client) {
+func meetTheLimit(t *testing.T, c *visitor) {
 	t.Helper()
 	const window = 60 * time.Second
 	if left := window - time.Duration(time.Now().UnixNano()%int64(window)); left < 10*time.Second {

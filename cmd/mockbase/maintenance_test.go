@@ -19,7 +19,7 @@ import (
 )
 
 // maintained starts a server with an administrator, and returns a client of theirs.
-func maintained(t *testing.T, dir string, args ...string) (*instance, *client) {
+func maintained(t *testing.T, dir string, args ...string) (*instance, *visitor) {
 	t.Helper()
 	server := start(t, append([]string{"--data-dir=" + dir, "--management-limit=disabled", "--login-limit=disabled"}, args...)...)
 	_, after, _ := strings.Cut(server.said.String(), "  api      ")
@@ -113,7 +113,7 @@ type shownItem struct {
 	Changeable bool   `json:"changeable"`
 }
 
-func shownSettings(t *testing.T, api *client) map[string]shownItem {
+func shownSettings(t *testing.T, api *visitor) map[string]shownItem {
 	t.Helper()
 	var shown struct {
 		Items []shownItem `json:"items"`

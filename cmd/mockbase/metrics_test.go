@@ -18,7 +18,7 @@ import (
 type scraped map[string]float64
 
 // scrape reads /metrics as Prometheus does.
-func scrape(tb testing.TB, c *client) scraped {
+func scrape(tb testing.TB, c *visitor) scraped {
 	tb.Helper()
 	answer := c.call(tb, http.StatusOK, http.MethodGet, "/metrics", "")
 	if kind := answer.Header.Get("Content-Type"); kind != "text/plain; version=0.0.4; charset=utf-8" {

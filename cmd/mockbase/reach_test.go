@@ -14,7 +14,7 @@ import (
 )
 
 // managed is the real program with a data directory on disk, without limits, and an administrator's client.
-func managed(b *testing.B) *client {
+func managed(b *testing.B) *visitor {
 	b.Helper()
 	dir := b.TempDir()
 	server := start(b, "--data-dir="+dir, "--management-limit=disabled", "--engine-limit=disabled")

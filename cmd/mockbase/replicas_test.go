@@ -19,14 +19,14 @@ import (
 const sharedSecret = "--identity-secret=0123456789abcdef0123456789abcdef"
 
 // on starts a server that counts in a Redis. The budget lets a busy machine answer.
-func on(t *testing.T, redis *testkit.Redis, args ...string) *client {
+func on(t *testing.T, redis *testkit.Redis, args ...string) *visitor {
 	t.Helper()
 	server := start(t, append([]string{"--ephemeral", "--redis-url=" + redis.URL(), "--redis-budget=2s", sharedSecret, "--management-limit=disabled"}, args...)...)
 	return newClient(t, server.URL)
 }
 
 // status sends a request and returns the status of its answer.
-func (c *client) status(t *testing.T, method, path, body string) int {
+func (c *visitor) status(t *testing.T, method, path, body string) int {
 	t.Helper()
 	answer, err := c.try(t.Context(), method, path, body)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *client) status(t *testing.T, method, path, body string) int {
 }
 
 // as sends a request for a mock in the name of another address, which a trusted proxy tells.
-func (c *client) as(t *testing.T, address string) int {
+func (c *visitor) as(t *testing.T, address string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+"/m/demo/hello", http.NoBody)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestRL25_two_servers_on_one_redis_let_exactly_120_pass(t *testing.T) {
 	var passed, limited atomic.Int64
 	var callers sync.WaitGroup
 	for i := range 32 {
-		c := []*client{a, b}[i%2]
+		c := []*visitor{a, b}[i%2]
 		callers.Go(func() {
 			for range 10 {
 				answer, err := c.try(t.Context(), http.MethodGet, "/m/demo/hello", "")
@@ -89,24 +89,24 @@ func TestRL100_bans_of_sign_in_are_shared_and_go_on_in_memory(t *testing.T) {
 	args := []string{"--admin-email=" + testEmail, "--admin-password=" + testPassword, "--login-limit=disabled", "--login-ban=5/1d ban=1h key=ip+account", "--limit-store-failure=open"}
 	a := on(t, redis, args...)
 	b := on(t, redis, args...)
-	attempt := func(c *client, email string) *reply {
+	attempt := func(c *visitor, email string) *reply {
 		answer, err := c.try(t.Context(), http.MethodPost, "/api/v1/auth/login", fmt.Sprintf(`{"email":%q,"password":"wrong"}`, email))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return answer
 	}
-	banned := func(c *client, email string) bool {
+	banned := func(c *visitor, email string) bool {
 		answer := attempt(c, email)
 		return answer.StatusCode == http.StatusTooManyRequests && strings.Contains(answer.body, `"code":"login-banned"`)
 	}
 	for i := range 5 { // Three failures here and two there make five.
-		c := []*client{a, b}[i%2]
+		c := []*visitor{a, b}[i%2]
 		if got := attempt(c, "eve@example.com"); got.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("attempt %d: %d %s", i, got.StatusCode, got.body)
 		}
 	}
-	for _, c := range []*client{a, b} {
+	for _, c := range []*visitor{a, b} {
 		await(t, "the ban", func() bool { return banned(c, "eve@example.com") })
 	}
 	if keys := redis.Do("KEYS", "*"); strings.Contains(keys, "example.com") || !strings.Contains(keys, "login-ban") {
@@ -114,7 +114,7 @@ func TestRL100_bans_of_sign_in_are_shared_and_go_on_in_memory(t *testing.T) {
 	}
 
 	redis.Kill()
-	for name, c := range map[string]*client{"a": a, "b": b} {
+	for name, c := range map[string]*visitor{"a": a, "b": b} {
 		if !banned(c, "eve@example.com") {
 			t.Errorf("%s: a known ban ended with Redis", name)
 		}
@@ -141,19 +141,19 @@ func TestRL106_the_circuit_is_shared_and_goes_on_in_memory(t *testing.T) {
 	a := on(t, redis, args...)
 	b := on(t, redis, args...)
 	for range 15 { // 30 are below the threshold, which neither reaches alone.
-		for _, c := range []*client{a, b} {
+		for _, c := range []*visitor{a, b} {
 			c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
 		}
 	}
 	for range 12 {
-		for _, c := range []*client{a, b} {
+		for _, c := range []*visitor{a, b} {
 			c.status(t, http.MethodGet, "/m/demo/hello", "")
 		}
 	}
-	open := func(c *client) bool {
+	open := func(c *visitor) bool {
 		return c.status(t, http.MethodGet, "/m/demo/hello", "") == http.StatusServiceUnavailable
 	}
-	for _, c := range []*client{a, b} {
+	for _, c := range []*visitor{a, b} {
 		await(t, "an open circuit", func() bool { return open(c) })
 	}
 	trips := scrape(t, a)["mockbase_guard_circuit_trips_total"] + scrape(t, b)["mockbase_guard_circuit_trips_total"]
@@ -274,7 +274,7 @@ func TestRL133_banned_addresses_are_hashed_too(t *testing.T) {
 		}
 		c.call(t, http.StatusCreated, http.MethodPost, "/api/v1/admin/bans", `{"subject":{"type":"ip","value":"`+address+`"},"duration":"1h","reason":"scraping"}`)
 	}
-	expect := func(c *client) {
+	expect := func(c *visitor) {
 		t.Helper()
 		for address, want := range map[string]int{four: 403, six: 403, "203.0.113.10": 200, "2001:db8:8::1": 200} {
 			if got := c.as(t, address); got != want {

@@ -46,12 +46,15 @@ func isTerminal(stream any) bool {
 type grammar struct {
 	Config  string `name:"config" placeholder:"FILE" help:"Configuration file in YAML; none is read unless named. (MOCKBASE_CONFIG)"`
 	Quiet   bool   `name:"quiet" short:"q" help:"Say nothing but errors."`
+	NoColor bool   `name:"no-color" help:"Use no colors; the variable NO_COLOR does the same."`
 	Verbose int    `name:"verbose" short:"v" type:"counter" help:"Say more; twice for the stack of a defect."`
 
 	Serve       serveCommand       `cmd:"" help:"Run the server."`
 	Validate    validateCommand    `cmd:"" help:"Check definition files without a server."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server of the same settings whether it is well."`
 	Wait        waitCommand        `cmd:"" help:"Wait until a server is ready."`
+	Whoami      whoamiCommand      `cmd:"" help:"Show as whom a server knows you."`
+	Project     projectCommands    `cmd:"" help:"Manage projects."`
 	User        struct {
 		Create userCreateCommand `cmd:"" help:"Make an account, while the server is stopped."`
 	} `cmd:"" help:"Manage accounts."`
@@ -80,6 +83,7 @@ type process struct {
 	settings *config.Reader
 	origins  map[string]config.Origin
 	quiet    bool
+	noColor  bool
 	verbose  int
 }
 
@@ -133,7 +137,7 @@ func (p *process) dispatch(args []string) error {
 	if err != nil {
 		return usage(err, args)
 	}
-	p.quiet, p.verbose = g.Quiet, g.Verbose
+	p.quiet, p.noColor, p.verbose = g.Quiet, g.NoColor, g.Verbose
 	p.origins = p.settings.Note(command)
 	if found := p.settings.Faults(); len(found) > 0 {
 		return settingFaults(found)

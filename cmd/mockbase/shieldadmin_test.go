@@ -14,7 +14,7 @@ import (
 )
 
 // shieldOf reads the settings of the shield, with their ETag.
-func (c *client) shieldOf(t *testing.T) (settings mockbase.ShieldSettings, etag string) {
+func (c *visitor) shieldOf(t *testing.T) (settings mockbase.ShieldSettings, etag string) {
 	t.Helper()
 	answer := c.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/shield", "")
 	if err := json.Unmarshal([]byte(answer.body), &settings); err != nil {
@@ -24,7 +24,7 @@ func (c *client) shieldOf(t *testing.T) (settings mockbase.ShieldSettings, etag 
 }
 
 // changeShield puts changed settings and returns the answer.
-func (c *client) changeShield(t *testing.T, change func(*mockbase.ShieldSettings)) *reply {
+func (c *visitor) changeShield(t *testing.T, change func(*mockbase.ShieldSettings)) *reply {
 	t.Helper()
 	settings, etag := c.shieldOf(t)
 	change(&settings)
@@ -61,7 +61,7 @@ func policy(s *mockbase.ShieldSettings, name string) *mockbase.ShieldPolicy {
 }
 
 // administered starts a server with an administrator, who is signed in.
-func administered(t *testing.T, dir string, args ...string) (*instance, *client) {
+func administered(t *testing.T, dir string, args ...string) (*instance, *visitor) {
 	t.Helper()
 	server := start(t, append([]string{"--data-dir=" + dir, "--management-limit=disabled"}, args...)...)
 	c := newClient(t, server.URL)

@@ -24,7 +24,7 @@ func limitedFolder(t *testing.T, mocks string) string {
 }
 
 // statuses calls a mock several times.
-func (c *client) statuses(t *testing.T, n int, path string) string {
+func (c *visitor) statuses(t *testing.T, n int, path string) string {
 	t.Helper()
 	var got []string
 	for range n {

@@ -110,7 +110,7 @@ func TestN10_HTTP2_is_served_in_clear_and_over_TLS(t *testing.T) {
 
 	old := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MaxVersion: tls.VersionTLS11}}
 	t.Cleanup(old.CloseIdleConnections)
-	if _, err := (&client{base: secure.URL, http: &http.Client{Transport: old}}).try(t.Context(), http.MethodGet, "/healthz", ""); err == nil {
+	if _, err := (&visitor{base: secure.URL, http: &http.Client{Transport: old}}).try(t.Context(), http.MethodGet, "/healthz", ""); err == nil {
 		t.Error("TLS 1.1 was accepted")
 	}
 }
@@ -118,7 +118,7 @@ func TestN10_HTTP2_is_served_in_clear_and_over_TLS(t *testing.T) {
 func expectHTTP2(t *testing.T, transport *http.Transport, base string) {
 	t.Helper()
 	t.Cleanup(transport.CloseIdleConnections)
-	c := &client{base: base, http: &http.Client{Transport: transport, Timeout: patience}}
+	c := &visitor{base: base, http: &http.Client{Transport: transport, Timeout: patience}}
 	for _, path := range []string{"/m/demo/hello", "/healthz"} {
 		if answer := c.call(t, http.StatusOK, http.MethodGet, path, ""); answer.ProtoMajor != 2 {
 			t.Errorf("%s%s is answered in %s", base, path, answer.Proto)

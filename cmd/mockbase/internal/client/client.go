@@ -67,7 +67,7 @@ type Client struct {
 // called yet.
 func New(o Options) (*Client, error) {
 	at, err := url.Parse(o.Server)
-	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" || at.RawQuery != "" || at.Fragment != "" || at.User != nil {
+	if err != nil || at.Hostname() == "" || strings.HasSuffix(at.Host, ":") || at.Scheme != "http" && at.Scheme != "https" || at.RawQuery != "" || at.Fragment != "" || at.User != nil {
 		return nil, &AddressError{Server: o.Server}
 	}
 	roots, err := trusted(o.CAFile)

@@ -46,6 +46,11 @@ func NewReader(environ []string, path string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	targets, err := Targets()
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, targets...)
 	r := &Reader{env: variables(environ), table: map[string]Setting{}, path: path, origins: map[string]Origin{}}
 	for _, s := range list {
 		r.table[s.Name] = s
@@ -159,9 +164,12 @@ func (w Warning) String() string {
 	}
 }
 
+// mockURL is the variable in which the command run tells what it starts where mocks answer; nothing of ours reads it.
+const mockURL = envPrefix + "MOCK_URL"
+
 // Warnings lists the variables of ours that have no effect, in the order of their names (rule C-5).
 func (r *Reader) Warnings() []Warning {
-	known := []string{envPrefix + "CONFIG"}
+	known := []string{envPrefix + "CONFIG", mockURL}
 	for _, s := range r.table {
 		known = append(known, s.Env)
 	}
@@ -172,9 +180,6 @@ func (r *Reader) Warnings() []Warning {
 			continue
 		}
 		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
-		if forClients(flag) {
-			continue
-		}
 		if NotServed(flag) {
 			warnings = append(warnings, Warning{Variable: name, NotYet: true})
 		} else {

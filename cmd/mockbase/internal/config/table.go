@@ -39,6 +39,7 @@ func Groups() []kong.Group {
 		{Key: "instance", Title: "The instance"},
 		{Key: "messages", Title: "What it says, and where"},
 		{Key: "admin", Title: "The first administrator"},
+		{Key: "target", Title: "The server that is called, and how its answer is shown"},
 	}
 }
 
@@ -74,13 +75,23 @@ func settingOf(flag *kong.Flag) Setting {
 	return s
 }
 
+// addressFlag is the one flag whose variable and key have another name: it is an address to call, as --public-url is one
+// to be called at.
+const addressFlag, addressName = "server", "url"
+
 // EnvName is the variable of the setting with this flag name.
 func EnvName(name string) string {
+	if name == addressFlag {
+		name = addressName
+	}
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
 // keyName is the key of a setting in the configuration file: its flag in camel case.
 func keyName(name string) string {
+	if name == addressFlag {
+		return addressName
+	}
 	words := strings.Split(name, "-")
 	for i, word := range words[1:] {
 		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
@@ -92,17 +103,7 @@ func keyName(name string) string {
 // flag and as a key, so that nobody relies on what does not happen.
 func NotServed(name string) bool {
 	switch name {
-	case "listen-project", "project-host", "tls-self-signed",
-		"server", "url", "mock-url", "token", "token-file", "context", "timeout":
-		return true
-	}
-	return false
-}
-
-// forClients tells whether a variable of this flag name is for the commands that call a server (rule C-2).
-func forClients(name string) bool {
-	switch name {
-	case "url", "token", "token-file":
+	case "listen-project", "project-host", "tls-self-signed":
 		return true
 	}
 	return false

@@ -1,0 +1,50 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/alecthomas/kong"
+)
+
+// Target says which server a command calls, as whom, and how its answer is shown (rules C-1 and C-2).
+type Target struct {
+	Server    string   `name:"server" group:"target" placeholder:"URL" help:"Address of the server. Without one: where login was, else http://127.0.0.1:8080."`
+	ReadyFile string   `name:"ready-file" group:"target" placeholder:"FILE" help:"File that serve --ready-file wrote, in place of address and token."`
+	Context   string   `name:"context" group:"target" placeholder:"NAME" help:"Server and sign-in that login keeps under this name."`
+	Token     Secret   `name:"token" group:"target" placeholder:"TEXT" help:"API token. Others can see a flag: prefer --token-file or the variable."`
+	TokenFile string   `name:"token-file" group:"target" placeholder:"FILE" help:"File with the API token."`
+	Project   Slug     `name:"project" short:"p" group:"target" placeholder:"SLUG" help:"Project; needed where the server has several."`
+	Output    Output   `name:"output" short:"o" default:"auto" group:"target" placeholder:"FORM" help:"Form of the data: table, json, yaml or ndjson; auto is a table on a terminal and json elsewhere."`
+	Timeout   Duration `name:"timeout" default:"30s" group:"target" placeholder:"TIME" help:"How long a call may take, with what is tried again."`
+	CAFile    string   `name:"ca-file" group:"target" placeholder:"FILE" help:"Certificates in PEM that sign the server's, beside those of the system."`
+}
+
+// Output is the form in which data is printed (rule C-1).
+type Output string
+
+// The forms.
+const (
+	OutputAuto  Output = "auto"
+	OutputTable Output = "table"
+	OutputJSON  Output = "json"
+	OutputYAML  Output = "yaml"
+	OutputLines Output = "ndjson"
+)
+
+// UnmarshalText takes one of the forms.
+func (o *Output) UnmarshalText(text []byte) error {
+	return oneOf((*string)(o), text, string(OutputTable), string(OutputJSON), string(OutputYAML), string(OutputLines), string(OutputAuto))
+}
+
+// Targets lists the settings of the commands that call a server, in the order of the struct.
+func Targets() ([]Setting, error) {
+	model, err := kong.New(&Target{}, kong.ExplicitGroups(Groups()), kong.NoDefaultHelp())
+	if err != nil {
+		return nil, fmt.Errorf("read table of settings: %w", err)
+	}
+	table := make([]Setting, 0, len(model.Model.Flags))
+	for _, flag := range model.Model.Flags {
+		table = append(table, settingOf(flag))
+	}
+	return table, nil
+}

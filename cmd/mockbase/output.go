@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/client"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+)
+
+// column is a column of a table: its title, and the member that it shows, as "mock.name".
+type column struct{ title, member string }
+
+// columns reads "TITLE=member" pairs.
+func columns(pairs ...string) []column {
+	list := make([]column, 0, len(pairs))
+	for _, pair := range pairs {
+		title, member, _ := strings.Cut(pair, "=")
+		list = append(list, column{title, member})
+	}
+	return list
+}
+
+// form is the form of the data when auto is replaced by what suits the reader (rule C-1).
+func (p *process) form(o config.Output) config.Output {
+	switch {
+	case o != config.OutputAuto && o != "":
+		return o
+	case isTerminal(p.Out):
+		return config.OutputTable
+	default:
+		return config.OutputJSON
+	}
+}
+
+// list asks for a whole list and prints it.
+func (r *remote) list(path string, query url.Values, cols []column) error {
+	items := []json.RawMessage{}
+	err := r.List(r.ctx, path, query, 0, func(item json.RawMessage) error {
+		items = append(items, item)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.printList(r.output, items, cols)
+}
+
+// printList prints the items of a list.
+func (p *process) printList(o config.Output, items []json.RawMessage, cols []column) error {
+	switch p.form(o) {
+	case config.OutputLines:
+		for _, item := range items {
+			if err := printCompact(p.Out, item); err != nil {
+				return err
+			}
+		}
+		return nil
+	case config.OutputTable:
+		return printTable(p.Out, items, cols)
+	default:
+		whole, err := json.Marshal(map[string]any{"items": items})
+		if err != nil {
+			return fmt.Errorf("write list: %w", err)
+		}
+		return p.printDocument(o, whole)
+	}
+}
+
+// show asks for one object and prints it.
+func (r *remote) show(path string, query url.Values, cols []column) error {
+	answer, err := r.Do(r.ctx, client.Request{Method: "GET", Path: path, Query: query})
+	if err != nil {
+		return err
+	}
+	return r.printOne(r.output, answer.Body, cols)
+}
+
+// exchange makes a call with a JSON body, nil for none.
+func (r *remote) exchange(request client.Request, body any) (*client.Answer, error) {
+	if body != nil {
+		written, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("write request: %w", err)
+		}
+		request.Body = written
+	}
+	return r.Do(r.ctx, request)
+}
+
+// printOne prints one object; as a table, a line for each member.
+func (p *process) printOne(o config.Output, doc json.RawMessage, cols []column) error {
+	if p.form(o) != config.OutputTable {
+		return p.printDocument(o, doc)
+	}
+	table := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	for _, c := range cols {
+		if value := memberText(doc, c.member); value != "-" {
+			printf(table, "%s\t%s\n", strings.ToLower(c.title), value)
+		}
+	}
+	return table.Flush()
+}
+
+// printDocument prints a document as JSON or YAML, or in one line.
+func (p *process) printDocument(o config.Output, doc json.RawMessage) error {
+	switch p.form(o) {
+	case config.OutputLines:
+		return printCompact(p.Out, doc)
+	case config.OutputYAML:
+		written, err := mockbase.EncodeMockYAML(doc)
+		if err != nil {
+			return fmt.Errorf("write yaml: %w", err)
+		}
+		printf(p.Out, "%s", written)
+		return nil
+	default:
+		var b bytes.Buffer
+		if err := json.Indent(&b, bytes.TrimSpace(doc), "", "  "); err != nil {
+			return fmt.Errorf("write json: %w", err)
+		}
+		printf(p.Out, "%s\n", b.Bytes())
+		return nil
+	}
+}
+
+func printCompact(w io.Writer, doc json.RawMessage) error {
+	var b bytes.Buffer
+	if err := json.Compact(&b, doc); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	printf(w, "%s\n", b.Bytes())
+	return nil
+}
+
+func printTable(w io.Writer, items []json.RawMessage, cols []column) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	titles := make([]string, 0, len(cols))
+	for _, c := range cols {
+		titles = append(titles, c.title)
+	}
+	printf(table, "%s\n", strings.Join(titles, "\t"))
+	for _, item := range items {
+		cells := make([]string, 0, len(cols))
+		for _, c := range cols {
+			cells = append(cells, memberText(item, c.member))
+		}
+		printf(table, "%s\n", strings.Join(cells, "\t"))
+	}
+	return table.Flush()
+}
+
+// memberText is a member of a document as a table shows it, "-" for one that is missing. The member is a path of names.
+func memberText(doc json.RawMessage, member string) string {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return "-"
+	}
+	for name := range strings.SplitSeq(member, ".") {
+		object, ok := v.(map[string]any)
+		if !ok {
+			return "-"
+		}
+		v = object[name]
+	}
+	return cell(v)
+}
+
+// cell writes a value so that it stays in its cell. Control characters are no part of what a server says to a terminal.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case string:
+		return printable(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return v.String()
+	case []any:
+		parts := make([]string, 0, len(v))
+		for _, item := range v {
+			parts = append(parts, cell(item))
+		}
+		if len(parts) == 0 {
+			return "-"
+		}
+		return strings.Join(parts, ",")
+	case map[string]any:
+		for _, name := range []string{"name", "slug", "email", "value", "id"} {
+			if named, ok := v[name].(string); ok {
+				return printable(named)
+			}
+		}
+		packed, err := json.Marshal(v)
+		if err != nil {
+			return "-"
+		}
+		return string(packed)
+	}
+	return "-"
+}
+
+// printable makes one line of a text, and writes control characters as escapes, because a terminal obeys them.
+func printable(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 {
+			return '\ufffd'
+		}
+		return c
+	}, s)
+}
+
+// done says that something was done, unless the process is to be quiet.
+func (p *process) done(format string, args ...any) {
+	if !p.quiet {
+		printf(p.Err, "mockbase: "+format+"\n", args...)
+	}
+}
+
+// The colors of marks and verdicts.
+const (
+	green  = "32"
+	yellow = "33"
+	red    = "31"
+	purple = "35"
+	faint  = "2"
+)
+
+// paint colors a text when a person reads it on a terminal and wants colors (rule C-1).
+func (p *process) paint(w io.Writer, color, s string) string {
+	if off, _ := p.lookup("NO_COLOR"); off != "" || p.noColor || !isTerminal(w) {
+		return s
+	}
+	if term, _ := p.lookup("TERM"); term == "dumb" {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
