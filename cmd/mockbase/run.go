@@ -53,6 +53,9 @@ type grammar struct {
 	Validate    validateCommand    `cmd:"" help:"Check definition files without a server."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server of the same settings whether it is well."`
 	Wait        waitCommand        `cmd:"" help:"Wait until a server is ready."`
+	Login       loginCommand       `cmd:"" help:"Sign in at a server, and keep a token for later commands."`
+	Logout      logoutCommand      `cmd:"" help:"Sign out: delete the token that login made."`
+	Context     contextCommands    `cmd:"" help:"Switch between the servers that you are signed in at."`
 	Whoami      whoamiCommand      `cmd:"" help:"Show as whom a server knows you."`
 	Project     projectCommands    `cmd:"" help:"Manage projects."`
 	User        struct {

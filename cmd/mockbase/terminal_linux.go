@@ -1,0 +1,9 @@
+package main
+
+import "golang.org/x/sys/unix"
+
+// The requests that read and change a terminal's settings, which every family of systems numbers its own way.
+const (
+	readTermios  = unix.TCGETS
+	writeTermios = unix.TCSETS
+)
