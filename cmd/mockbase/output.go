@@ -249,3 +249,12 @@ func (p *process) paint(w io.Writer, color, s string) string {
 	}
 	return "\x1b[" + color + "m" + s + "\x1b[0m"
 }
+
+// remove deletes something and says so.
+func (r *remote) remove(what, path string) error {
+	_, err := r.Do(r.ctx, client.Request{Method: "DELETE", Path: path})
+	if err == nil {
+		r.done("deleted %s", printable(what))
+	}
+	return err
+}

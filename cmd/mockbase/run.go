@@ -53,6 +53,11 @@ type grammar struct {
 	Validate    validateCommand    `cmd:"" help:"Check definition files without a server."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server of the same settings whether it is well."`
 	Wait        waitCommand        `cmd:"" help:"Wait until a server is ready."`
+	Apply       applyCommand       `cmd:"" help:"Make a project what files say."`
+	Diff        diffCommand        `cmd:"" help:"Show what apply would change."`
+	Export      exportCommand      `cmd:"" help:"Write a project, or its traffic, into files."`
+	Traffic     trafficCommands    `cmd:"" help:"Look at recorded calls."`
+	Tail        tailCommand        `cmd:"" help:"Print calls as they come."`
 	Login       loginCommand       `cmd:"" help:"Sign in at a server, and keep a token for later commands."`
 	Logout      logoutCommand      `cmd:"" help:"Sign out: delete the token that login made."`
 	Context     contextCommands    `cmd:"" help:"Switch between the servers that you are signed in at."`
@@ -61,10 +66,8 @@ type grammar struct {
 	User        struct {
 		Create userCreateCommand `cmd:"" help:"Make an account, while the server is stopped."`
 	} `cmd:"" help:"Manage accounts."`
-	Backup struct {
-		Restore backupRestoreCommand `cmd:"" help:"Put a backup in the place of the database, while the server is stopped."`
-	} `cmd:"" help:"Copies of the definitions and accounts."`
-	DB struct {
+	Backup backupCommands `cmd:"" help:"Make, list and restore copies of the definitions and accounts."`
+	DB     struct {
 		Check  dbCheckCommand  `cmd:"" help:"Look for damage in the database."`
 		Vacuum dbVacuumCommand `cmd:"" help:"Give the room of what was deleted back, while the server is stopped."`
 	} `cmd:"" name:"db" help:"Look after the database."`

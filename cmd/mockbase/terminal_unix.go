@@ -10,7 +10,7 @@ import (
 
 // hideInput lets a terminal show nothing of what is typed, until restore is called.
 func hideInput(terminal *os.File) (restore func(), err error) {
-	fd := int(terminal.Fd()) //nolint:gosec // descriptors are small
+	fd := int(terminal.Fd())
 	state, err := unix.IoctlGetTermios(fd, readTermios)
 	if err != nil {
 		return nil, err

@@ -20,15 +20,20 @@ import (
 
 // validateCommand checks definition files the way a server would (rule C-40).
 type validateCommand struct {
-	Paths   []string    `name:"file" short:"f" required:"" sep:"none" placeholder:"PATH" help:"File or folder to check; may be repeated."`
+	Paths   []string    `name:"file" short:"f" required:"" sep:"none" placeholder:"PATH" help:"File or folder to check, or - for standard input; may be repeated."`
 	Project config.Slug `name:"project" short:"p" placeholder:"SLUG" help:"Project that the files' mocks belong to, whatever the files say."`
 	Format  string      `name:"format" enum:"text,json,github" default:"text" help:"Form of the findings: text, json or github."`
 	Strict  bool        `name:"strict" help:"Count warnings as errors."`
+	variableFlags
 }
 
 // Run prints every finding to standard output, because they are what was asked for.
 func (c *validateCommand) Run(p *process) error {
-	set, err := files.Load(files.Options{Paths: c.Paths, Project: string(c.Project), Lookup: p.lookup})
+	lookup, err := c.values(p)
+	if err != nil {
+		return err
+	}
+	set, err := files.Load(files.Options{Paths: c.Paths, Project: string(c.Project), Lookup: lookup, Input: p.In})
 	if err != nil {
 		return unreadablePath(err)
 	}

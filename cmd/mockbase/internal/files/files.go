@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -28,7 +29,12 @@ type Options struct {
 	Project string
 	// Lookup finds the value of a variable; nil knows none.
 	Lookup func(name string) (string, bool)
+	// Input is read for the path "-"; nil is empty.
+	Input io.Reader
 }
+
+// inputName is how messages name what is read from Options.Input.
+const inputName = "standard input"
 
 // Set is everything that was found.
 type Set struct {
@@ -49,7 +55,9 @@ type Project struct {
 	Definition *mockbase.Definition
 	// Origin is the path that the project came from.
 	Origin string
-	parts  []*part
+	// Unnamed tells that no file and no option named the project, so that it is called DefaultProject.
+	Unnamed bool
+	parts   []*part
 }
 
 // part is a file's share of a project.
@@ -83,7 +91,7 @@ func Load(o Options) (*Set, error) {
 	set := &Set{}
 	l := loader{options: o, set: set, projects: map[string]*Project{}}
 	for _, p := range o.Paths {
-		sources, folders, err := openPath(p)
+		sources, folders, err := o.open(p)
 		if err != nil {
 			return nil, err
 		}
@@ -150,9 +158,10 @@ func (l *loader) add(s *source, definition *mockbase.Definition) {
 	slug := cmp.Or(l.options.Project, definition.Project, DefaultProject)
 	p := l.projects[slug]
 	if p == nil {
-		p = &Project{Slug: slug, Origin: l.origin}
+		p = &Project{Slug: slug, Origin: l.origin, Unnamed: true}
 		l.projects[slug] = p
 	}
+	p.Unnamed = p.Unnamed && l.options.Project == "" && definition.Project == ""
 	p.parts = append(p.parts, &part{source: s, definition: definition})
 }
 

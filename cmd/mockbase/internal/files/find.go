@@ -1,8 +1,10 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -35,6 +37,27 @@ func (s *source) folder() string {
 		return dir
 	}
 	return ""
+}
+
+// open reads the definitions at p: a path, or "-" for the input of the options.
+func (o *Options) open(p string) (sources []*source, folders []string, err error) {
+	if p != "-" {
+		return openPath(p)
+	}
+	input := o.Input
+	if input == nil {
+		input = strings.NewReader("")
+	}
+	text, err := io.ReadAll(io.LimitReader(input, maxFileSize+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", inputName, err)
+	}
+	// JSON is YAML as well, but the places of its faults are told better when it is read as what it is.
+	s := &source{path: inputName, name: "input.yaml", format: mockbase.FormatYAML, text: text, open: opener(filepath.Join(".", "input.yaml"))}
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
+		s.format = mockbase.FormatJSON
+	}
+	return []*source{s}, nil, nil
 }
 
 // openPath reads the definition files at p, which is a file or a folder. It also returns every folder that it looked
