@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"reflect"
@@ -54,7 +53,7 @@ const maxShelved = 8
 func (e *Engine) describe(d *mockbase.Document) (Description, error) {
 	source := *d
 	if d.File != "" {
-		text, err := e.readDocument(d.File)
+		text, err := e.joinDocument(d.File)
 		if err != nil {
 			return nil, err
 		}
@@ -78,29 +77,6 @@ func (e *Engine) describe(d *mockbase.Document) (Description, error) {
 		e.library.list = slices.Delete(e.library.list, 0, 1)
 	}
 	return description, nil
-}
-
-// maxDocument is the longest document that is read from a file (rule M-9).
-const maxDocument = 32 << 20
-
-// readDocument reads a document below the files root (rule O17).
-func (e *Engine) readDocument(name string) ([]byte, error) {
-	if e.files == nil {
-		return nil, &mockbase.Error{Code: mockbase.CodeValidationFailed, Message: "this server has no files root: its operator names one with --files-root"}
-	}
-	file, err := e.files.Open(name)
-	if err != nil {
-		return nil, &mockbase.Error{Code: mockbase.CodeValidationFailed, Message: "the file " + quoted(name) + " cannot be opened below the files root"}
-	}
-	defer func() { _ = file.Close() }() // nothing was written
-	text, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
-	switch {
-	case err != nil:
-		return nil, &mockbase.Error{Code: mockbase.CodeValidationFailed, Message: "the file " + quoted(name) + " cannot be read"}
-	case len(text) > maxDocument:
-		return nil, &mockbase.Error{Code: mockbase.CodeValidationFailed, Message: "the file " + quoted(name) + " is longer than 32 MiB"}
-	}
-	return text, nil
 }
 
 // described is a document of a program.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management/catalog"
-	"github.com/mockbase/mockbase/openapi"
 )
 
 // describedRoutes are those of OpenAPI documents. The parameters of lists are list.
@@ -22,12 +21,12 @@ func describedRoutes(list []string) []route {
 	takeOver := []string{"takeOver"}
 	return []route{
 		{id: "M-164", method: http.MethodGet, path: documents, access: accessViewer, scope: scopeMocksRead, operation: "listDocuments", handle: (*Server).listDocuments, query: list, patience: definitionPatience},
-		{id: "M-165", method: http.MethodPost, path: documents, access: accessEditor, scope: scopeMocksWrite, operation: "createDocument", handle: (*Server).createDocument, query: []string{"name"}, creates: true, body: maxDefinitionBody, patience: definitionPatience},
+		{id: "M-165", method: http.MethodPost, path: documents, access: accessEditor, scope: scopeMocksWrite, operation: "createDocument", handle: (*Server).createDocument, query: []string{"name", "root"}, creates: true, body: maxDefinitionBody, patience: definitionPatience},
 		{id: "M-166", method: http.MethodGet, path: document, access: accessViewer, scope: scopeMocksRead, operation: "getDocument", handle: (*Server).getDocument},
 		{id: "M-169", method: http.MethodPatch, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "updateDocument", handle: (*Server).updateDocument, query: takeOver},
 		{id: "M-170", method: http.MethodDelete, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "deleteDocument", handle: (*Server).deleteDocument, query: takeOver},
 		{id: "M-167", method: http.MethodGet, path: text, access: accessViewer, scope: scopeMocksRead, operation: "getDocumentContent", handle: (*Server).documentContent, offers: []string{typeYAML, typeJSON}},
-		{id: "M-168", method: http.MethodPut, path: text, access: accessEditor, scope: scopeMocksWrite, operation: "setDocumentContent", handle: (*Server).setDocumentContent, query: takeOver, body: maxDefinitionBody, patience: definitionPatience},
+		{id: "M-168", method: http.MethodPut, path: text, access: accessEditor, scope: scopeMocksWrite, operation: "setDocumentContent", handle: (*Server).setDocumentContent, query: []string{"takeOver", "root"}, body: maxDefinitionBody, patience: definitionPatience},
 	}
 }
 
@@ -165,36 +164,11 @@ func (*Server) documentContent(c *call) error {
 	return nil
 }
 
-// readDocument reads a body that is an OpenAPI document, JSON or YAML.
-func (c *call) readDocument() (catalog.DocumentText, *openapi.Source, error) {
-	body, err := c.read(typeJSON, typeYAML)
-	if err != nil {
-		return catalog.DocumentText{}, nil, err
-	}
-	c.body.format = formatOf(body.text)
-	text, parsed, err := documentText(body.text)
-	return text, parsed, err
-}
-
-// documentText is what is kept of an OpenAPI document.
-func documentText(sent []byte) (catalog.DocumentText, *openapi.Source, error) {
-	parsed, err := openapi.Parse(sent)
-	if err != nil {
-		return catalog.DocumentText{}, nil, err //nolint:wrapcheck // it is for the caller as it is
-	}
-	repaired := parsed.JSON()
-	// A definition may be less deep than a document alone.
-	if _, err := mockbase.ParseNode(repaired, mockbase.FormatJSON, mockbase.ParseLimits{}); err != nil {
-		return catalog.DocumentText{}, nil, err
-	}
-	return catalog.DocumentText{Text: sent, JSON: repaired}, parsed, nil
-}
-
 // createDocument attaches an OpenAPI document (M-165). Its name is that of the query, or made of its title.
 func (s *Server) createDocument(c *call) error {
 	p := c.params()
-	name := p.slug("name")
-	text, parsed, err := c.readDocument()
+	name, root := p.slug("name"), p.text("root")
+	text, parsed, err := c.readDocument(root)
 	if err != nil {
 		return err
 	}
@@ -242,7 +216,7 @@ func (s *Server) setDocumentContent(c *call) error {
 	if err != nil {
 		return err
 	}
-	text, _, err := c.readDocument()
+	text, _, err := c.readDocument(c.QueryParam("root"))
 	if err != nil {
 		return err
 	}

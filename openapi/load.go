@@ -17,6 +17,8 @@ const (
 // Source is a parsed OpenAPI document.
 type Source struct {
 	tree *source
+	// files are those that the document was joined from, beside the first.
+	files []string
 }
 
 // Parse reads an OpenAPI document of version 2.0, 3.0 or 3.1 as JSON or YAML. Later versions are read like 3.1. It fails

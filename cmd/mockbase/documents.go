@@ -14,3 +14,12 @@ func describeDocument(d *mockbase.Document) (engine.Description, error) {
 	}
 	return compiled, nil
 }
+
+// joinDocument lets engines read OpenAPI documents of several files below the files root.
+func joinDocument(name string, text []byte, open func(name string) ([]byte, error)) ([]byte, error) {
+	joined, err := openapi.Bundle(name, text, open)
+	if err != nil {
+		return nil, err
+	}
+	return joined.JSON(), nil
+}

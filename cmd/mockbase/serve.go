@@ -219,7 +219,7 @@ func (s *server) openMocks() error {
 		Mocks:         mocks,
 		ClientAddress: s.shield.Client, Clock: s.clock, Logger: s.log.Logger,
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
-		Upstreams: s.upstreams(), Data: s.store, Describe: describeDocument,
+		Upstreams: s.upstreams(), Data: s.store, Describe: describeDocument, Join: joinDocument,
 		BasePath:     string(s.settings.BasePath) + engine.DefaultBasePath,
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
 	}

@@ -85,7 +85,7 @@ func check(set *files.Set) error {
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}
-	judge, err := engine.New(engine.Options{Limits: keeper, Describe: describeDocument})
+	judge, err := engine.New(engine.Options{Limits: keeper, Describe: describeDocument, Join: joinDocument})
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}

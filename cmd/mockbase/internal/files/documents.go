@@ -2,6 +2,7 @@ package files
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -18,30 +19,38 @@ const (
 	maxDocumentNodes = 5_000_000
 )
 
+// Why files are not read.
+var (
+	errNetwork  = errors.New("nothing is read from the network")
+	errLongFile = errors.New("it is longer than 10 MiB")
+)
+
 // openAPI is the OpenAPI document in a file, repaired as far as it can be; a node that names none is left as it is.
 func (i *inliner) openAPI(n *mockbase.Node) *mockbase.Node {
 	text, ok := i.read(n)
 	if !ok {
 		return n
 	}
-	value, _, err := readDocument(text)
+	value, parsed, err := readDocument(i.source, path.Join(path.Dir(i.source.name), path.Clean(n.Text)), text)
 	if err != nil {
 		i.fault(n, mockbase.FieldSyntax, "the file %q cannot be read: %s", n.Text, err.Error())
 		return n
 	}
+	i.names = append(i.names, parsed.Files()...)
 	return value
 }
 
-// readDocument reads an OpenAPI document and what is odd about it.
-func readDocument(text []byte) (*mockbase.Node, []mockbase.FieldError, error) {
-	parsed, err := openapi.Parse(text)
+// readDocument reads an OpenAPI document with the files that it refers to. name is its place below the folder that is
+// loaded, which nothing is read from outside of.
+func readDocument(s *source, name string, text []byte) (*mockbase.Node, *openapi.Source, error) {
+	parsed, err := openapi.Bundle(name, text, s.sibling)
 	if err != nil {
 		return nil, nil, err
 	}
 	value, err := mockbase.ParseNode(parsed.JSON(), mockbase.FormatJSON, mockbase.ParseLimits{
 		Bytes: maxDocumentSize, Depth: maxDocumentDepth, Values: maxDocumentNodes,
 	})
-	return value, parsed.Warnings(), err
+	return value, parsed, err
 }
 
 // isDocument tells whether a file is an OpenAPI document and no definition: it says so at its top level.
@@ -70,13 +79,13 @@ func isDocument(s *source) bool {
 }
 
 // definitionOf makes a definition of an OpenAPI document: it answers everything, and is called like its file.
-func definitionOf(s *source) (*mockbase.Definition, error) {
+func definitionOf(s *source) (definition *mockbase.Definition, names []string, err error) {
 	if len(s.text) > maxDocumentSize {
-		return nil, mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldLimit, Detail: "the document is longer than 32 MiB"}})
+		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldLimit, Detail: "the document is longer than 32 MiB"}})
 	}
-	document, warnings, err := readDocument(s.text)
+	document, parsed, err := readDocument(s, s.name, s.text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	entry := &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{
 		{Key: "name", Value: textNode(documentName(s.name))}, {Key: "inline", Value: document},
@@ -84,11 +93,25 @@ func definitionOf(s *source) (*mockbase.Definition, error) {
 	list := mockbase.Node{Kind: mockbase.NodeList, Items: []*mockbase.Node{entry}}
 	config, err := mockbase.DecodeConfig(map[string]json.RawMessage{"documents": list.JSON()})
 	if err != nil {
-		return nil, fmt.Errorf("decode document: %w", err)
+		return nil, nil, fmt.Errorf("decode document: %w", err)
 	}
-	// Other warnings are those of the engine, too.
-	warnings = slices.DeleteFunc(warnings, func(w mockbase.FieldError) bool { return w.Code != mockbase.FieldSyntax })
-	return &mockbase.Definition{Config: config, Warnings: warnings}, nil
+	warnings := slices.DeleteFunc(parsed.Warnings(), func(w mockbase.FieldError) bool {
+		// Other warnings are those of the engine, too.
+		return w.Code != mockbase.FieldSyntax && !strings.HasPrefix(w.Detail, "the file ")
+	})
+	return &mockbase.Definition{Config: config, Warnings: warnings}, parsed.Files(), nil
+}
+
+// sibling reads a file that a document refers to, by its place below the folder that is loaded.
+func (s *source) sibling(name string) ([]byte, error) {
+	if strings.Contains(name, "://") {
+		return nil, errNetwork
+	}
+	text, err := s.below(name)
+	if len(text) > maxInlined {
+		return nil, errLongFile
+	}
+	return text, err
 }
 
 // documentName makes a slug of the name of a file.

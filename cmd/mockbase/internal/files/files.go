@@ -169,8 +169,7 @@ func (l *loader) add(s *source, definition *mockbase.Definition) {
 // faults are looked up in the text that was written. It also returns the files that it names, as places below the folder.
 func (l *loader) read(s *source) (definition *mockbase.Definition, names []string, err error) {
 	if isDocument(s) {
-		definition, err = definitionOf(s)
-		return definition, nil, err
+		return definitionOf(s)
 	}
 	if len(s.text) > maxFileSize {
 		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{

@@ -29,6 +29,8 @@ type source struct {
 	text       []byte
 	// open reads a file below the folder that the definition is in.
 	open func(name string) ([]byte, error)
+	// below reads a file below the folder that is loaded.
+	below func(name string) ([]byte, error)
 }
 
 // folder is the folder of mocks that the file stands for: its place below the root.
@@ -75,7 +77,7 @@ func openPath(p string) (sources []*source, folders []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return []*source{{path: p, name: filepath.Base(p), format: formatOf(p), text: text, open: opener(p)}}, []string{filepath.Dir(p)}, nil
+		return []*source{{path: p, name: filepath.Base(p), format: formatOf(p), text: text, open: opener(filepath.Dir(p)), below: opener(filepath.Dir(p))}}, []string{filepath.Dir(p)}, nil
 	}
 	// A root refuses links that leave it, however they are written, also while somebody changes them.
 	root, err := os.OpenRoot(p)
@@ -89,7 +91,7 @@ func openPath(p string) (sources []*source, folders []string, err error) {
 	}
 	for _, s := range w.sources {
 		s.path = filepath.Join(p, filepath.FromSlash(s.name))
-		s.open = opener(s.path)
+		s.open, s.below = opener(filepath.Dir(s.path)), opener(p)
 	}
 	for _, dir := range w.folders {
 		folders = append(folders, filepath.Join(p, filepath.FromSlash(dir)))
@@ -106,6 +108,7 @@ func openFS(fsys fs.FS, prefix string) ([]*source, error) {
 	for _, s := range w.sources {
 		s.path = path.Join(prefix, s.name)
 		s.open = func(name string) ([]byte, error) { return readFrom(fsys, path.Join(path.Dir(s.name), name)) }
+		s.below = func(name string) ([]byte, error) { return readFrom(fsys, name) }
 	}
 	return w.sorted(), nil
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -259,10 +258,10 @@ func reason(err error) error {
 	return err
 }
 
-// opener reads files below the folder of a definition on disk. A root refuses links that lead out of it.
-func opener(definition string) func(name string) ([]byte, error) {
+// opener reads files below a folder on disk. A root refuses links that lead out of it.
+func opener(folder string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
-		root, err := os.OpenRoot(filepath.Dir(definition))
+		root, err := os.OpenRoot(folder)
 		if err != nil {
 			return nil, err
 		}
