@@ -44,6 +44,8 @@ type translation func(s *source, out *output) error
 // a definition, or are one.
 func formats(f Format) (translation, bool) {
 	switch f {
+	case FormatWireMock:
+		return wiremock, true
 	case FormatJSONServer:
 		return jsonServer, true
 	default:
@@ -149,6 +151,19 @@ func (r *Result) JSON() []byte { return r.out.definition().JSON() }
 
 // Mocks returns how many mocks the definition holds.
 func (r *Result) Mocks() int { return len(r.out.mocks) }
+
+// Place returns where the mock of that index came from: its entry of the source, without a detail.
+func (r *Result) Place(mock int) Warning {
+	if mock < 0 || mock >= len(r.out.mocks) {
+		return Warning{}
+	}
+	from := r.out.mocks[mock].from
+	w := Warning{File: from.file, FieldError: mockbase.FieldError{Pointer: from.pointer}}
+	if from.node != nil {
+		w.Line, w.Column = from.node.Line, from.node.Column
+	}
+	return w
+}
 
 // Definition decodes the definition.
 func (r *Result) Definition() (*mockbase.Definition, error) {

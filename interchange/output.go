@@ -201,7 +201,7 @@ func quoted(s string) string {
 }
 
 // respond adds a response.
-func (m *mock) respond(r *doc) { m.responses = append(m.responses, r.node()) }
+func (m *mock) respond(r *doc) { m.responses = append(m.responses, r.ordered().node()) }
 
 // add finishes a mock. One that the decoder refuses becomes a warning.
 func (o *output) add(m *mock) {

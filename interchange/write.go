@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -128,6 +129,20 @@ func (d *doc) append(key string, n *mockbase.Node) {
 
 func (d *doc) node() *mockbase.Node {
 	return &mockbase.Node{Kind: mockbase.NodeObject, Members: d.members}
+}
+
+// ordered returns the members of a response in the order in which people write them.
+func (d *doc) ordered() *doc {
+	order := []string{"name", "when", "weight", "times", "status", "template", "headers", "json", "text", "base64", "file"}
+	rank := func(m mockbase.Member) int {
+		if i := slices.Index(order, m.Key); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	sorted := &doc{members: slices.Clone(d.members)}
+	slices.SortStableFunc(sorted.members, func(a, b mockbase.Member) int { return rank(a) - rank(b) })
+	return sorted
 }
 
 // with makes an object of one member.

@@ -1,0 +1,414 @@
+package interchange
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// hbDialect is what a tool adds to the language: the values that its paths reach, and its helpers.
+type hbDialect interface {
+	// path returns the expression of a path, such as header "X-Key".
+	path(segments []string) (string, bool)
+	// helper returns the expression of a helper. Its operands are made with the writer.
+	helper(w *hbWriter, c *hbCall) (string, error)
+}
+
+// errNoEquivalent is the reason why an expression stays as it is.
+var errNoEquivalent = errors.New("has no equivalent")
+
+func noEquivalent(what string) error { return fmt.Errorf("%s %w", quoted(what), errNoEquivalent) }
+
+// hbWriter writes a parsed template in the language of the format.
+type hbWriter struct {
+	dialect hbDialect
+	b       strings.Builder
+	scopes  []hbScope
+	// assigned holds the variables that the template sets.
+	assigned map[string]bool
+	// lost are the expressions that stay as they are, with their reasons.
+	lost  []string
+	names int
+}
+
+// hbScope is a block that changes what names mean.
+type hbScope struct {
+	this, index string
+	// params are names that the block gives.
+	params map[string]string
+}
+
+// translated is a text in the language of the format.
+type translatedText struct {
+	text string
+	// lost are the expressions that have no equivalent; the text shows them as they were written.
+	lost []string
+	// dynamic tells that something is left to render.
+	dynamic bool
+}
+
+// translateHandlebars translates a text. One that does not parse is returned as it is, with the reason in lost.
+func translateHandlebars(text string, d hbDialect) translatedText {
+	if !strings.Contains(text, "{{") {
+		return translatedText{text: text}
+	}
+	nodes, err := parseHandlebars(text)
+	if err != nil {
+		return translatedText{text: literalBraces(text), lost: []string{err.Error()}, dynamic: true}
+	}
+	w := &hbWriter{dialect: d, assigned: map[string]bool{}}
+	for _, n := range nodes {
+		before := w.b.Len()
+		if err := w.node(n); err != nil {
+			kept := w.b.String()[:before]
+			w.b.Reset()
+			w.b.WriteString(kept)
+			w.b.WriteString(literalBraces(n.raw))
+			w.lost = append(w.lost, err.Error())
+		}
+	}
+	return translatedText{text: w.b.String(), lost: w.lost, dynamic: true}
+}
+
+// literalBraces writes a text so that its braces are text.
+func literalBraces(text string) string {
+	return strings.ReplaceAll(text, "{{", `{{ "{{" }}`)
+}
+
+func (w *hbWriter) all(nodes []hbNode) error {
+	for _, n := range nodes {
+		if err := w.node(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *hbWriter) node(n hbNode) error {
+	switch {
+	case n.block:
+		return w.block(n)
+	case n.call == nil:
+		w.b.WriteString(literalBraces(n.text))
+		return nil
+	}
+	if done, err := w.assignment(n.call); done || err != nil {
+		return err
+	}
+	expression, err := w.call(n.call)
+	if err != nil {
+		return err
+	}
+	w.action(expression)
+	return nil
+}
+
+func (w *hbWriter) action(text string) { w.b.WriteString("{{ " + text + " }}") }
+
+// call writes an expression.
+func (w *hbWriter) call(c *hbCall) (string, error) {
+	if len(c.args) == 0 && len(c.hash) == 0 {
+		if c.head.kind != hbPath {
+			return w.operand(c.head)
+		}
+		if text, ok := w.path(c.head.text); ok {
+			return text, nil
+		}
+	}
+	if c.head.kind != hbPath {
+		return "", noEquivalent(c.head.text)
+	}
+	if text, ok, err := w.common(c); ok || err != nil {
+		return text, err
+	}
+	return w.dialect.helper(w, c)
+}
+
+// operand writes an argument so that it can stand among others.
+func (w *hbWriter) operand(a hbArg) (string, error) {
+	switch a.kind {
+	case hbString:
+		return strconv.Quote(a.text), nil
+	case hbNumber, hbBool:
+		return a.text, nil
+	case hbSub:
+		text, err := w.call(a.sub)
+		return parenthesised(text), err
+	default:
+		text, ok := w.path(a.text)
+		if !ok {
+			return "", noEquivalent(a.text)
+		}
+		return parenthesised(text), nil
+	}
+}
+
+// operands writes all arguments of a call, of which there must be between least and most.
+func (w *hbWriter) operands(c *hbCall, least, most int) ([]string, error) {
+	if len(c.args) < least || len(c.args) > most {
+		return nil, fmt.Errorf("%s with %d arguments %w", quoted(c.head.text), len(c.args), errNoEquivalent)
+	}
+	texts := make([]string, len(c.args))
+	for i, a := range c.args {
+		text, err := w.operand(a)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = text
+	}
+	return texts, nil
+}
+
+func parenthesised(text string) string {
+	if strings.Contains(text, " ") && !strings.HasPrefix(text, `"`) {
+		return "(" + text + ")"
+	}
+	return text
+}
+
+// path writes a path: a name of the scope, a variable that was assigned, or a value of the dialect.
+func (w *hbWriter) path(text string) (string, bool) {
+	segments := pathSegments(text)
+	if len(segments) == 0 {
+		return "", false
+	}
+	scope := len(w.scopes) - 1
+	for len(segments) > 1 && segments[0] == ".." {
+		segments, scope = segments[1:], scope-1
+	}
+	if scope < -1 {
+		scope = -1
+	}
+	for i := scope; i >= 0; i-- {
+		if text, ok := w.scopes[i].params[segments[0]]; ok {
+			return member(text, segments[1:])
+		}
+	}
+	if w.assigned[segments[0]] {
+		return member("$"+segments[0], segments[1:])
+	}
+	if scope >= 0 {
+		switch s := w.scopes[scope]; segments[0] {
+		case "this", ".":
+			return member(s.this, segments[1:])
+		case "@index", "@key":
+			return s.index, s.index != ""
+		case "@first":
+			return "eq " + s.index + " 0", s.index != ""
+		}
+	}
+	if text, ok := w.dialect.path(segments); ok {
+		return text, true
+	}
+	if scope >= 0 {
+		return member(w.scopes[scope].this, segments)
+	}
+	return "", false
+}
+
+// member reaches into a value: fields by name, items by number.
+func member(base string, names []string) (string, bool) {
+	if base == "" {
+		return "", false
+	}
+	for _, name := range names {
+		switch {
+		case name == "length":
+			base = "(length " + base + ")"
+		case isDigits(name):
+			base = "(index " + base + " " + name + ")"
+		case isIdentifier(name) && !strings.HasPrefix(base, "("):
+			base += "." + name
+		default:
+			base = "(index " + base + " " + strconv.Quote(name) + ")"
+		}
+	}
+	return base, true
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func isIdentifier(s string) bool {
+	if s == "" || '0' <= s[0] && s[0] <= '9' {
+		return false
+	}
+	for i := range len(s) {
+		if !wordChar(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// comparisons are helpers that read the same in both languages.
+func comparison(name string) (string, bool) {
+	names := map[string]string{
+		"eq": "eq", "neq": "ne", "ne": "ne", "gt": "gt", "gte": "ge", "ge": "ge", "lt": "lt", "lte": "le", "le": "le", "and": "and", "or": "or", "not": "not",
+	}
+	found, ok := names[name]
+	return found, ok
+}
+
+// common writes the helpers that every dialect has.
+func (w *hbWriter) common(c *hbCall) (text string, ok bool, err error) {
+	name, ok := comparison(c.head.text)
+	if !ok {
+		return "", false, nil
+	}
+	least := 2
+	if name == "not" {
+		least = 1
+	}
+	const most = 20
+	operands, err := w.operands(c, least, most)
+	if err != nil {
+		return "", false, err
+	}
+	return name + " " + strings.Join(operands, " "), true, nil
+}
+
+// block writes a block.
+func (w *hbWriter) block(n hbNode) error {
+	if len(n.call.hash) > 0 {
+		return noEquivalent("#" + n.blockName)
+	}
+	switch n.blockName {
+	case "if", "unless":
+		return w.condition(n)
+	case "each", "with":
+		return w.loop(n)
+	case "assign":
+		return w.assign(n)
+	}
+	if _, ok := comparison(n.blockName); !ok {
+		return noEquivalent("#" + n.blockName)
+	}
+	test, _, err := w.common(n.call)
+	if err != nil {
+		return err
+	}
+	return w.branches(n, test)
+}
+
+func (w *hbWriter) condition(n hbNode) error {
+	operands, err := w.operands(n.call, 1, 1)
+	if err != nil {
+		return err
+	}
+	if n.blockName == "unless" {
+		return w.branches(n, "not "+operands[0])
+	}
+	return w.branches(n, operands[0])
+}
+
+func (w *hbWriter) branches(n hbNode, test string) error {
+	w.action("if " + test)
+	return w.rest(n)
+}
+
+// rest writes the inside of a block whose first action is written.
+func (w *hbWriter) rest(n hbNode) error {
+	if err := w.all(n.inner); err != nil {
+		return err
+	}
+	if len(n.otherwise) > 0 {
+		w.action("else")
+		scopes := w.scopes
+		if n.blockName == "each" || n.blockName == "with" {
+			w.scopes = scopes[:len(scopes)-1]
+		}
+		if err := w.all(n.otherwise); err != nil {
+			return err
+		}
+		w.scopes = scopes
+	}
+	w.action("end")
+	return nil
+}
+
+// loop writes each and with.
+func (w *hbWriter) loop(n hbNode) error {
+	operands, err := w.operands(n.call, 1, 1)
+	if err != nil {
+		return err
+	}
+	w.names++
+	this, index := fmt.Sprintf("$item%d", w.names), ""
+	if n.blockName == "each" {
+		index = fmt.Sprintf("$index%d", w.names)
+		w.action("range " + index + ", " + this + " := " + operands[0])
+	} else {
+		w.action("with " + this + " := " + operands[0])
+	}
+	scope := hbScope{this: this, index: index, params: map[string]string{}}
+	for i, name := range strings.Fields(n.params) {
+		switch i {
+		case 0:
+			scope.params[name] = this
+		case 1:
+			scope.params[name] = index
+		}
+	}
+	outer := w.scopes
+	w.scopes = append(outer[:len(outer):len(outer)], scope)
+	err = w.rest(n)
+	w.scopes = outer
+	return err
+}
+
+// assign writes {{#assign 'name'}}…{{/assign}}, whose inside is one expression or plain text.
+func (w *hbWriter) assign(n hbNode) error {
+	if len(n.call.args) != 1 || !isIdentifier(n.call.args[0].text) || len(n.inner) > 1 {
+		return noEquivalent("#assign")
+	}
+	value := `""`
+	if len(n.inner) == 1 {
+		switch inner := n.inner[0]; {
+		case inner.block:
+			return noEquivalent("#assign around a block")
+		case inner.call == nil:
+			value = strconv.Quote(inner.text)
+		default:
+			text, err := w.call(inner.call)
+			if err != nil {
+				return err
+			}
+			value = text
+		}
+	}
+	w.declare(n.call.args[0].text, value)
+	return nil
+}
+
+// declare sets a variable of the template.
+func (w *hbWriter) declare(name, value string) {
+	sign := " := "
+	if w.assigned[name] {
+		sign = " = "
+	}
+	w.assigned[name] = true
+	w.action("$" + name + sign + value)
+}
+
+// assigner is a dialect with helpers that set a variable.
+type assigner interface {
+	assign(w *hbWriter, c *hbCall) (name, value string, ok bool)
+}
+
+// assignment writes a helper that sets a variable, if it is one.
+func (w *hbWriter) assignment(c *hbCall) (bool, error) {
+	d, can := w.dialect.(assigner)
+	if !can || c.head.kind != hbPath {
+		return false, nil
+	}
+	name, value, ok := d.assign(w, c)
+	if !ok {
+		return false, nil
+	}
+	if !isIdentifier(name) {
+		return false, noEquivalent(c.head.text)
+	}
+	w.declare(name, value)
+	return true, nil
+}
