@@ -85,7 +85,7 @@ var house = []struct {
 	{pkg: "store", ours: []string{""}},
 	{pkg: "store/sqlite", ours: []string{"", "store"}, others: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3", "golang.org/x/sys"}},
 	{pkg: "store/storetest", ours: []string{"", "store"}},
-	{pkg: "management", ours: []string{"", "ratelimit", "openapi", "management/auth", "management/catalog", "management/verdict"}, others: []string{"github.com/labstack/echo/v4"}},
+	{pkg: "management", ours: []string{"", "ratelimit", "interchange", "openapi", "management/auth", "management/catalog", "management/verdict"}, others: []string{"github.com/labstack/echo/v4"}},
 	{pkg: "management/auth", ours: []string{""}, others: []string{"github.com/golang-jwt/jwt/v5", "golang.org/x/crypto", "golang.org/x/text"}},
 	{pkg: "management/catalog", ours: []string{""}},
 	{pkg: "management/verdict", ours: []string{""}},

@@ -17,6 +17,8 @@ type ApplyOptions struct {
 	// DryRun makes the plan and changes nothing. Prune deletes what the source owns and the document no longer holds.
 	// Adopt takes over what another source owns or a hand edited.
 	DryRun, Prune, Adopt bool
+	// Keep leaves what another source owns or a hand edited as it is, lists it as a conflict, and applies the rest.
+	Keep bool
 	// IfRevision is the project's revision that the plan was made from; 0 is any.
 	IfRevision int64
 	// By is the id of the user who applies.
@@ -31,7 +33,7 @@ type ApplyOptions struct {
 }
 
 func (o ApplyOptions) rules() rules {
-	return rules{source: cmp.Or(o.Source, DefaultSource), prune: o.Prune, adopt: o.Adopt, by: o.By, permit: o.Permit}
+	return rules{source: cmp.Or(o.Source, DefaultSource), prune: o.Prune, adopt: o.Adopt, keep: o.Keep, by: o.By, permit: o.Permit}
 }
 
 // Apply makes a project what a definition says, all of it or nothing, and returns the plan of what it did. Items are
@@ -240,7 +242,7 @@ func (p *planning) warn(d *mockbase.Definition) {
 
 // apply stores and publishes the plan.
 func (p *planning) apply(ctx context.Context, e *entry) error {
-	if n := len(p.plan.Conflicts); n > 0 {
+	if n := len(p.plan.Conflicts); n > 0 && !p.keep {
 		first := p.plan.Conflicts[0]
 		return &mockbase.Error{
 			Code: mockbase.CodeApplyConflict,

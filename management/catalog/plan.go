@@ -22,7 +22,7 @@ type Plan struct {
 	Deleted   []Item `json:"deleted"`
 	// Orphaned are items of the source that the document no longer has and that stay (rule M-76).
 	Orphaned []Item `json:"orphaned"`
-	// Conflicts are items that the source may not write; with one of them nothing is applied.
+	// Conflicts are items that the source may not write; with one of them nothing is applied, unless they are to be kept.
 	Conflicts []Item    `json:"conflicts"`
 	Warnings  []Warning `json:"warnings"`
 }

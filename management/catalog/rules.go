@@ -15,6 +15,8 @@ type rules struct {
 	// source becomes the owner of what is created.
 	source       string
 	prune, adopt bool
+	// keep leaves conflicting items as they are instead of refusing the whole.
+	keep bool
 	// by is the id of the user who applies.
 	by string
 	// folder is where the files lie in file mode, else "": the files are the whole truth and nobody owns anything (C-22).

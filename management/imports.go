@@ -1,0 +1,305 @@
+package management
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/interchange"
+	"github.com/mockbase/mockbase/management/catalog"
+)
+
+// maxDropRounds bounds how often an import is planned anew without what the plane refused the time before. Each round tells
+// up to a hundred faults.
+const maxDropRounds = 20
+
+// importTypes are the media types that files of other tools come in.
+func importTypes() []string {
+	return []string{
+		typeJSON, typeYAML, "application/zip", "multipart/form-data", "application/octet-stream", typeText, "application/har+json",
+		"application/x-zip-compressed", "application/vnd.oai.openapi", "application/vnd.oai.openapi+json", "application/x-sh",
+	}
+}
+
+// importPlan is the plan of an import, with what was found (M-162).
+type importPlan struct {
+	*catalog.Plan
+
+	Format interchange.Format `json:"format"`
+	// Found counts the entries of the source.
+	Found int `json:"found"`
+}
+
+// imported is a source on its way into a project.
+type imported struct {
+	format interchange.Format
+	title  string
+	found  int
+	// result is nil for what needs no translation.
+	result     *interchange.Result
+	definition *mockbase.Definition
+	warnings   []catalog.Warning
+}
+
+// importOptions are the parameters of an import.
+type importOptions struct {
+	format                  interchange.Format
+	prefix, address, source string
+	expand                  bool
+	apply                   catalog.ApplyOptions
+}
+
+// importSource reads a file of another tool, plans what it would make, and makes it (M-162, rule M-78).
+func (s *Server) importSource(c *call) error {
+	o, err := c.importOptions()
+	if err != nil {
+		return err
+	}
+	if err := c.compareRevision(&o.apply); err != nil {
+		return err
+	}
+	files, err := s.importFiles(c, o.address)
+	if err != nil {
+		return err
+	}
+	from, err := translateSource(c.ctx(), files, o)
+	if err != nil {
+		return err
+	}
+	o.apply.Source = cmp.Or(o.source, defaultSource(from))
+	return s.applyImport(c, from, o.apply)
+}
+
+// importOptions reads the query.
+func (c *call) importOptions() (*importOptions, error) {
+	p := c.params()
+	formats := make([]string, 0, len(interchange.Formats()))
+	for _, f := range interchange.Formats() {
+		formats = append(formats, string(f))
+	}
+	o := &importOptions{
+		format: interchange.Format(p.choice("format", formats)), prefix: p.text("prefix"), address: p.text("url"), source: p.slug("source"), expand: p.flag("expand"),
+		apply: catalog.ApplyOptions{DryRun: p.flag("dryRun"), By: c.caller.user.ID, OwnerID: c.caller.user.ID},
+	}
+	switch p.choice("onConflict", []string{"skip", "replace", "fail"}) {
+	case "replace":
+		o.apply.Adopt = true
+	case "fail":
+	default:
+		o.apply.Keep = true
+	}
+	return o, p.err()
+}
+
+// defaultSource names the source of an import by its format and title, so that the next import of the same is an update.
+func defaultSource(from *imported) string {
+	name := mockbase.DefaultMockName(string(from.format), from.title)
+	if from.title == "" {
+		return string(from.format)
+	}
+	return name
+}
+
+// importFiles reads the files of the body, or fetches the one that the query names.
+func (s *Server) importFiles(c *call, address string) ([]interchange.File, error) {
+	if address != "" {
+		return s.fetchFile(c, address)
+	}
+	body, err := c.read(importTypes()...)
+	if err != nil {
+		return nil, err
+	}
+	c.body = content{} // places are those of the source already
+	c.noteAudit(func(e *mockbase.AuditEntry) { e.After = nil })
+	kind, parameters, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return []interchange.File{{Text: body.text}}, nil
+	}
+	return formFiles(body.text, parameters["boundary"])
+}
+
+// fetchFile reads the file at an address, within the bounds of what this server may call.
+func (s *Server) fetchFile(c *call, address string) ([]interchange.File, error) {
+	if c.Request().ContentLength > 0 {
+		return nil, mockbase.Errorf(mockbase.CodeInvalidParameter, "url and a body exclude each other: send one of the two")
+	}
+	if s.Fetch == nil {
+		return nil, mockbase.Errorf(mockbase.CodeUpstreamRefused, "this server fetches nothing: send the file itself")
+	}
+	text, err := s.Fetch(c.ctx(), address)
+	if err != nil {
+		return nil, &mockbase.Error{
+			Code: mockbase.CodeUpstreamRefused, Message: "the address " + shown(address) + " gave no file: " + err.Error(),
+			Hint: "send the file itself, or allow the address with --allow-upstream", Err: err,
+		}
+	}
+	return []interchange.File{{Text: text}}, nil
+}
+
+// formFiles reads the files of a form. A file is called as the form says, with its folders.
+func formFiles(body []byte, boundary string) ([]interchange.File, error) {
+	form := multipart.NewReader(bytes.NewReader(body), boundary)
+	var files []interchange.File
+	for {
+		part, err := form.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the form cannot be read: %s", err.Error())
+		}
+		_, parameters, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+		if err != nil || parameters["filename"] == "" && parameters["name"] != "file" {
+			continue
+		}
+		name, ok := interchange.CleanName(cmp.Or(parameters["filename"], "file"))
+		if !ok || len(files) >= interchange.MaxFiles {
+			return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the file %s leads out of the upload, or is one too many", shown(parameters["filename"]))
+		}
+		text, err := io.ReadAll(part)
+		if err != nil {
+			return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the file %s cannot be read: %s", shown(name), err.Error())
+		}
+		files = append(files, interchange.File{Name: name, Text: text})
+	}
+	if len(files) == 0 {
+		return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the form has no file: send a part called file")
+	}
+	return files, nil
+}
+
+// translateSource makes a definition of what was sent.
+func translateSource(ctx context.Context, files []interchange.File, o *importOptions) (*imported, error) {
+	format := o.format
+	if format == "" || format == interchange.FormatAuto {
+		found, err := interchange.Detect(files)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // it is for the caller as it is
+		}
+		format = found
+	}
+	switch format {
+	case interchange.FormatMockBase:
+		return importDefinition(files)
+	case interchange.FormatOpenAPI:
+		return importDocument(files, o)
+	default:
+		r, err := interchange.Import(ctx, files, interchange.Options{Format: format, Prefix: o.prefix})
+		if err != nil {
+			return nil, err //nolint:wrapcheck // it is for the caller as it is
+		}
+		return &imported{format: r.Format, title: r.Title, found: r.Found, result: r}, nil
+	}
+}
+
+// importDefinition reads a definition of our own.
+func importDefinition(files []interchange.File) (*imported, error) {
+	if len(files) != 1 {
+		return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "a definition is one file: several are applied with mockbase apply")
+	}
+	definition, err := mockbase.DecodeDefinition(files[0].Text, formatOf(files[0].Text))
+	if err != nil {
+		return nil, err
+	}
+	return &imported{format: interchange.FormatMockBase, title: definition.Project, found: len(definition.Mocks), definition: definition}, nil
+}
+
+// importDocument makes a definition with an OpenAPI document in it.
+func importDocument(files []interchange.File, o *importOptions) (*imported, error) {
+	if len(files) != 1 {
+		return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "send the OpenAPI document as one file, or attach several with POST …/documents")
+	}
+	if o.expand || o.prefix != "" {
+		return nil, mockbase.Errorf(mockbase.CodeInvalidParameter, "expand and prefix do not go with an OpenAPI document here: it answers each operation as it is")
+	}
+	text, parsed, err := documentText(files[0].Text)
+	if err != nil {
+		return nil, err
+	}
+	entry := encode(map[string]any{"documents": []any{map[string]any{"name": documentName(parsed.Title()), "inline": text.JSON}}})
+	definition, err := mockbase.DecodeDefinition(entry, mockbase.FormatJSON)
+	if err != nil {
+		return nil, err
+	}
+	return &imported{format: interchange.FormatOpenAPI, title: parsed.Title(), found: 1, definition: definition}, nil
+}
+
+// applyImport applies what was translated. A mock that the plane refuses is left out, with a warning, and the rest is planned
+// anew: one entry never spoils the others.
+func (s *Server) applyImport(c *call, from *imported, o catalog.ApplyOptions) error {
+	for range maxDropRounds {
+		definition, err := from.decoded()
+		if err != nil {
+			return err
+		}
+		o.Permit = c.permitPlan(definition)
+		plan, err := s.Catalog.Apply(c.ctx(), c.project.Project.ID, definition, o)
+		known, invalid := errors.AsType[*mockbase.Error](err)
+		if invalid && known.Code == mockbase.CodeValidationFailed && from.result != nil && from.result.Drop(known.Fields) {
+			continue
+		}
+		if err != nil && (mockbase.ErrorCode(err) != mockbase.CodeApplyConflict || plan == nil) {
+			return err
+		}
+		from.tell(plan)
+		if err != nil {
+			return &failure{err: err, plan: plan}
+		}
+		if plan.Revision > 0 {
+			setETag(c.header(), plan.Revision)
+		}
+		return c.json(http.StatusOK, importPlan{plan, from.format, from.found})
+	}
+	return mockbase.Errorf(mockbase.CodeValidationFailed, "too many entries cannot be served: split the source and import its parts one by one")
+}
+
+func (i *imported) decoded() (*mockbase.Definition, error) {
+	if i.result == nil {
+		return i.definition, nil
+	}
+	return i.result.Definition() //nolint:wrapcheck // it is for the caller as it is
+}
+
+// tell puts the warnings of the translation before those of the plan, whose places become those of the source.
+func (i *imported) tell(plan *catalog.Plan) {
+	if i.result == nil {
+		return
+	}
+	warnings := make([]catalog.Warning, 0, len(i.result.Warnings)+len(plan.Warnings))
+	for _, w := range i.result.Warnings {
+		warnings = append(warnings, catalog.Warning{
+			Severity: "warning", Code: w.Code, Detail: w.Detail, Pointer: w.File + w.Pointer, Line: w.Line, Column: w.Column,
+		})
+	}
+	for _, w := range plan.Warnings {
+		index, rest, ok := mockOfPointer(w.Pointer)
+		if ok {
+			at := i.result.Place(index)
+			w.Pointer, w.Line, w.Column = at.File+at.Pointer, at.Line, at.Column
+			if rest != "" {
+				w.Detail = rest + ": " + w.Detail
+			}
+		}
+		warnings = append(warnings, w)
+	}
+	plan.Warnings = warnings
+}
+
+// mockOfPointer takes a pointer below #/mocks apart.
+func mockOfPointer(pointer string) (index int, rest string, ok bool) {
+	after, found := strings.CutPrefix(pointer, "#/mocks/")
+	if !found {
+		return 0, "", false
+	}
+	number, rest, _ := strings.Cut(after, "/")
+	index, err := strconv.Atoi(number)
+	return index, rest, err == nil
+}

@@ -1,0 +1,194 @@
+package management_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management"
+)
+
+const importsPath = "/api/v1/projects/shop/imports"
+
+const stubs = `{
+  "mappings": [
+    {"name": "greet", "request": {"method": "GET", "urlPath": "/greet"}, "response": {"status": 200, "body": "hello"}},
+    {"name": "odd", "request": {"method": "GET", "urlPathPattern": "/(?=x)odd"}, "response": {"status": 200, "body": "odd"}},
+    {"name": "broken", "request": {"method": "GET", "urlPath": "/broken"}, "response": {"status": 4000}}
+  ]
+}`
+
+// importResult is what the tests look at.
+type importResult struct {
+	Applied bool
+	Source  string
+	Format  string
+	Found   int
+	Summary struct{ Created, Updated, Unchanged, Orphaned, Conflicts int }
+
+	Warnings []struct {
+		Code, Detail, Pointer string
+		Line                  int
+	}
+}
+
+func (w *world) imported(query, body string) importResult {
+	w.t.Helper()
+	got := w.send(call{method: http.MethodPost, path: importsPath + query, as: owner, body: body})
+	got.want(http.StatusOK)
+	var r importResult
+	if err := json.Unmarshal(got.body, &r); err != nil {
+		w.t.Fatalf("read the plan: %v", err)
+	}
+	return r
+}
+
+func TestM162_a_file_of_another_tool_becomes_mocks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dry := w.imported("?dryRun", stubs)
+	if dry.Applied || dry.Summary.Created != 2 || dry.Found != 3 || dry.Format != "wiremock" || dry.Source != "wiremock" {
+		t.Errorf("dry run: %+v", dry)
+	}
+	if status, _ := w.mocked(http.MethodGet, "/greet", ""); status != http.StatusNotFound {
+		t.Errorf("a dry run made a mock: %d", status)
+	}
+	made := w.imported("", stubs)
+	if !made.Applied || made.Summary.Created != 2 {
+		t.Errorf("import: %+v", made)
+	}
+	if status, text := w.mocked(http.MethodGet, "/greet", ""); status != http.StatusOK || text != "hello" {
+		t.Errorf("greet: %d %s", status, text)
+	}
+	// M-78: what has no equivalent is told with its place, and matches nothing.
+	told := map[string]int{}
+	for _, warning := range made.Warnings {
+		told[warning.Pointer] = warning.Line
+	}
+	if told["#/mappings/1/request/urlPathPattern"] != 4 || told["#/mappings/2"] != 5 {
+		t.Errorf("warnings: %+v", made.Warnings)
+	}
+	if status, _ := w.mocked(http.MethodGet, "/odd", ""); status != http.StatusNotFound {
+		t.Errorf("a mock whose condition has no equivalent answers: %d", status)
+	}
+	// The same again is no change.
+	if again := w.imported("", stubs); again.Summary.Unchanged != 2 || again.Summary.Created+again.Summary.Updated != 0 {
+		t.Errorf("again: %+v", again.Summary)
+	}
+}
+
+func TestM78_an_import_keeps_what_was_edited_by_hand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addMock(`{"name":"greet","request":"GET /greet","response":{"text":"by hand"}}`)
+	kept := w.imported("", stubs)
+	if kept.Summary.Conflicts != 1 || kept.Summary.Created != 1 || !kept.Applied {
+		t.Errorf("skip: %+v", kept)
+	}
+	if _, text := w.mocked(http.MethodGet, "/greet", ""); text != "by hand" {
+		t.Errorf("skip: %s", text)
+	}
+	w.send(call{method: http.MethodPost, path: importsPath + "?onConflict=fail", as: owner, body: stubs}).want(http.StatusConflict, mockbase.CodeApplyConflict)
+	if taken := w.imported("?onConflict=replace", stubs); taken.Summary.Updated != 1 {
+		t.Errorf("replace: %+v", taken.Summary)
+	}
+	if _, text := w.mocked(http.MethodGet, "/greet", ""); text != "hello" {
+		t.Errorf("replace: %s", text)
+	}
+	// What the file no longer has is told and stays.
+	less := w.imported("", `{"name": "greet", "request": {"method": "GET", "urlPath": "/greet"}, "response": {"status": 200, "body": "hello"}}`)
+	if less.Summary.Orphaned != 1 || less.Summary.Unchanged != 1 {
+		t.Errorf("less: %+v", less.Summary)
+	}
+}
+
+func TestM162_other_ways_to_send_a_file(t *testing.T) {
+	t.Parallel()
+	var archive bytes.Buffer
+	packed := zip.NewWriter(&archive)
+	for name, text := range map[string]string{
+		"wm/mappings/a.json":   `{"request":{"urlPath":"/a"},"response":{"bodyFileName":"sub/a.txt"}}`,
+		"wm/__files/sub/a.txt": "from a file",
+		"wm/mappings/bad.json": `{`,
+	} {
+		f, err := packed.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"stub.json\"\r\n\r\n" + stubs + "\r\n--b--\r\n"
+	for name, sent := range map[string]call{
+		"archive":    {body: archive.String(), kind: "application/zip"},
+		"form":       {body: form, kind: "multipart/form-data; boundary=b"},
+		"definition": {body: `{"mocks":[{"request":"GET /a","response":{"text":"from a file"}}]}`},
+		"database":   {body: `{"posts":[{"id":1}],"profile":{"name":"Ada"}}`},
+		"openapi":    {body: petstore},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			sent.method, sent.path, sent.as = http.MethodPost, importsPath, owner
+			got := w.send(sent)
+			got.want(http.StatusOK)
+			if name != "archive" {
+				return
+			}
+			if _, text := w.mocked(http.MethodGet, "/a", ""); text != "from a file" || !strings.Contains(string(got.body), "wm/mappings/bad.json#") {
+				t.Errorf("%q, %s", text, got.body)
+			}
+		})
+	}
+}
+
+func TestM162_what_is_no_document_changes_nothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for body, code := range map[string]mockbase.Code{
+		`{"a":1}`:           mockbase.CodeFormatNotRecognised,
+		`just words`:        mockbase.CodeFormatNotRecognised,
+		`{"mappings": [`:    mockbase.CodeMalformedBody,
+		"PK\x03\x04garbage": mockbase.CodeMalformedBody,
+	} {
+		got := w.send(call{method: http.MethodPost, path: importsPath, as: owner, body: body})
+		if got.problem().Code != code {
+			t.Errorf("%q: %s, want %s", body, got.body, code)
+		}
+	}
+	for query, code := range map[string]mockbase.Code{
+		"?format=wiremok":          mockbase.CodeInvalidParameter,
+		"?onConflict=maybe":        mockbase.CodeInvalidParameter,
+		"?prefix=v1":               mockbase.CodeInvalidParameter,
+		"?format=wiremock&expandd": mockbase.CodeInvalidParameter,
+	} {
+		w.send(call{method: http.MethodPost, path: importsPath + query, as: owner, body: stubs}).want(http.StatusBadRequest, code)
+	}
+}
+
+func TestM162_an_address_is_fetched_within_the_bounds_of_the_server(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *management.Options) {
+		o.Fetch = func(_ context.Context, address string) ([]byte, error) {
+			if address != "https://example.com/stubs.json" {
+				return nil, errors.New("the address is private")
+			}
+			return []byte(stubs), nil
+		}
+	})
+	if r := w.imported("?url=https://example.com/stubs.json", ""); r.Summary.Created != 2 {
+		t.Errorf("%+v", r)
+	}
+	w.send(call{method: http.MethodPost, path: importsPath + "?url=http://10.0.0.1/", as: owner}).want(http.StatusUnprocessableEntity, mockbase.CodeUpstreamRefused)
+	w.send(call{method: http.MethodPost, path: importsPath + "?url=https://example.com/stubs.json", as: owner, body: stubs}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
+}
