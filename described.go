@@ -11,8 +11,10 @@ type DocumentRequest struct {
 	Method string
 	// Path is the raw path below the project's base path; RawQuery is what follows the question mark.
 	Path, RawQuery string
-	Header         http.Header
-	Body           []byte
+	// URL is that of the request, as its client sees it.
+	URL    string
+	Header http.Header
+	Body   []byte
 	// Preferred is what the request asks of the answer, already read from Mockbase-Prefer and Prefer (rule AA24).
 	Preferred Preferred
 	// Controls lets query parameters such as __code stand for preferences where there are none (rules W11 and W23).
@@ -51,6 +53,17 @@ type DocumentAnswer struct {
 	Violations []Violation
 	// Problem names the generated problem that was answered, "" for an answer of the document's own.
 	Problem Code
+}
+
+// DocumentCallback is a call that an OpenAPI document makes once its answer is sent (rule S8).
+type DocumentCallback struct {
+	// Name is that of the callback in the document.
+	Name, Method, URL string
+	// MediaType is that of the body, "" without one.
+	MediaType string
+	Body      []byte
+	// Missed says why there is no call; it is "" where there is one.
+	Missed string
 }
 
 // Violation is one difference between a message and the OpenAPI document that describes it (rule W30).

@@ -26,6 +26,8 @@ type Description interface {
 	// PathParameters are the names and decoded values of the parameters in a path.
 	PathParameters(op int, path string) [][2]string
 	Answer(op int, q *mockbase.DocumentRequest) *mockbase.DocumentAnswer
+	// Callbacks are the calls that follow an answer; there are none where the document is not set to make them.
+	Callbacks(op int, q *mockbase.DocumentRequest, a *mockbase.DocumentAnswer) []mockbase.DocumentCallback
 	// CheckAnswer compares an answer that something else gave with what the document says of it.
 	CheckAnswer(op, status int, h http.Header, body []byte) []mockbase.Violation
 	// Warnings tell what of the document is odd, with pointers into it.
@@ -207,14 +209,16 @@ func (r *operation) prepare(c *call) (sending, *failure) {
 		}
 	}
 	p := &c.preferred
-	a := r.Answer(r.number, &mockbase.DocumentRequest{
-		Method: c.method.name, Path: c.target.path, RawQuery: c.rawQuery, Header: c.header, Body: decoded,
+	q := &mockbase.DocumentRequest{
+		Method: c.method.name, Path: c.target.path, URL: asked{c}.URL(), RawQuery: c.rawQuery, Header: c.header, Body: decoded,
 		Preferred: mockbase.Preferred{Code: p.code, Example: p.example, Dynamic: p.dynamic, Seed: p.seed},
 		Controls:  !c.program.settings.ignorePreferred,
 		Rand:      func(response, seed string) *rand.Rand { return c.generation(r.name, response, seed) },
 		ID:        c.id,
-	})
+	}
+	a := r.Answer(r.number, q)
 	c.noteViolations(a.Violations)
+	c.expectCallbacks(r.Callbacks(r.number, q, a))
 	c.applied(a)
 	d := draft{
 		status: a.Status, kind: mockbase.BodyText, body: a.Body, mediaType: a.MediaType, headers: a.Header, compress: r.compress,
@@ -358,7 +362,6 @@ func (e *Engine) checkDocuments(u *refusals, c *mockbase.Config) {
 	for i := range list {
 		at, d := "#/documents/"+strconv.Itoa(i), &list[i]
 		u.refuseIf(d.URL != "", at+"/url")
-		u.refuseIf(d.Callbacks, at+"/callbacks")
 		e.checkDocumentLimits(u, c, i)
 		if d.URL != "" {
 			continue

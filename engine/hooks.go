@@ -151,8 +151,8 @@ func (h *hooksOf) End() { h.queue.Cancel(h.project, h.session) }
 
 // pendingHooks are the webhooks that follow an answer.
 type pendingHooks struct {
-	// response is the one that they belong to; nil is none.
-	response *response
+	// hooks are those of the response and the callbacks of a document.
+	hooks []hook
 	// advanced is how far the clock of the session had been advanced when the answer began.
 	advanced time.Duration
 	calls    []*webhook.Call
@@ -161,23 +161,43 @@ type pendingHooks struct {
 
 // expectHooks notes that an answer begins whose webhooks are to follow.
 func (c *call) expectHooks(r *response) {
-	if len(r.hooks) > 0 {
-		c.pending = pendingHooks{response: r, advanced: c.session.Timeline().Advanced()}
+	if c.pending.hooks = append(slices.Clip(r.hooks), c.pending.hooks...); len(c.pending.hooks) > 0 {
+		c.pending.advanced = c.session.Timeline().Advanced()
+	}
+}
+
+// callbackTimeout bounds a callback, as it does a webhook that states no time-out.
+const callbackTimeout = 10 * time.Second
+
+// expectCallbacks notes the callbacks of a document, which are made like webhooks (rule S8).
+func (c *call) expectCallbacks(list []mockbase.DocumentCallback) {
+	for i := range list {
+		from := &list[i]
+		if from.Missed != "" {
+			c.note(from.Missed)
+			continue
+		}
+		made := hook{source: &mockbase.Webhook{Name: from.Name, URL: from.URL, Method: from.Method, Timeout: callbackTimeout}}
+		if from.MediaType != "" {
+			made.source.Body = mockbase.Body{Kind: mockbase.BodyBase64, Bytes: from.Body}
+			made.headers = []mockbase.Header{{Name: headerContentType, Values: []string{from.MediaType}}}
+		}
+		c.pending.hooks = append(c.pending.hooks, made)
 	}
 }
 
 // announceHooks makes the calls that will follow and shows them in the exchange (rules S1 and S9).
 func (c *call) announceHooks() {
 	p := &c.pending
-	if p.response == nil {
+	if len(p.hooks) == 0 {
 		return
 	}
 	c.session.Attached(hooksKey{}, func() session.Attachment {
 		return &hooksOf{queue: c.engine.hooks, project: c.program.project.ID, session: c.session.ID()}
 	})
 	now := c.clock().Now()
-	for i := range p.response.hooks {
-		h := &p.response.hooks[i]
+	for i := range p.hooks {
+		h := &p.hooks[i]
 		if c.outcome.aborted && !h.source.Always {
 			continue
 		}
@@ -237,7 +257,7 @@ func (c *call) startHooks() {
 	c.request = c.request.WithContext(ctx)
 	answer := &template.Response{Status: c.outcome.status, Headers: maps.Clone(c.outcome.header), Body: slices.Clone(c.outcome.body)}
 	for i, made := range p.calls {
-		p.response.hooks[p.places[i]].attempts(c, p.places[i], answer, made)
+		p.hooks[p.places[i]].attempts(c, p.places[i], answer, made)
 	}
 	queue, clock, calls, advanced := c.engine.hooks, c.session.Timeline(), p.calls, p.advanced
 	start := func() {

@@ -48,8 +48,9 @@ type hooked struct {
 
 	engine   *engine.Engine
 	recorded recorder
-	address  string
-	client   *http.Client
+	// address is the engine's, target the receiver's URL.
+	address, target string
+	client          *http.Client
 }
 
 // newHooked publishes mocks; {to} in them is the receiver's URL.
@@ -58,6 +59,7 @@ func newHooked(t *testing.T, definition string, statuses ...int) *hooked {
 	h := &hooked{receiver: &receiver{statuses: append(statuses, http.StatusOK)[:max(1, len(statuses))]}, client: &http.Client{Timeout: 20 * time.Second}}
 	target := httptest.NewServer(h.receiver)
 	t.Cleanup(target.Close)
+	h.target = target.URL
 	h.engine = newEngine(t, engine.Options{Journal: &h.recorded, Upstreams: outbound.Options{Loopback: true}})
 	h.address = serveEngine(t, h.engine)
 	definition = strings.NewReplacer("{to}", target.URL, "{self}", "http://"+h.address+"/m/shop").Replace(definition)

@@ -22,6 +22,8 @@ type operation struct {
 	body       *requestBody
 	responses  []*response
 	security   []requirement
+	// callbacks follow the answer.
+	callbacks []*callback
 }
 
 func newOperation(d *Document, method string, t *template, path, at place) *operation {
@@ -34,6 +36,7 @@ func (op *operation) ready() *operation {
 		op.readParameters()
 		if op.document.source.dialect != dialect20 {
 			op.readBody()
+			op.readCallbacks()
 		}
 		op.readResponses()
 		op.security = op.readSecurity()
