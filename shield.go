@@ -26,6 +26,8 @@ type ShieldSettings struct {
 	TrustedProxies []string `json:"trustedProxies"`
 	ClientHeader   string   `json:"clientHeader"`
 	IPv6Prefix     int      `json:"ipv6Prefix"`
+	// ProjectPolicy is a limit for each project's mocks; nil is none.
+	ProjectPolicy *ShieldProjectPolicy `json:"projectPolicy,omitempty"`
 	// ExposeHeaders puts the limit fields on each answer of a mock.
 	ExposeHeaders bool          `json:"exposeHeaders"`
 	Circuit       ShieldCircuit `json:"circuit"`
@@ -59,6 +61,19 @@ type ShieldPolicy struct {
 	Mode  ShieldMode `json:"mode"`
 	// OnStoreFailure is open, closed or memory (rule RL63).
 	OnStoreFailure string `json:"onStoreFailure"`
+}
+
+// ShieldProjectPolicy is a limit that every project has of its own. Its members are those of ShieldPolicy.
+type ShieldProjectPolicy struct {
+	Limit     int64  `json:"limit"`
+	Window    string `json:"window"`
+	Algorithm string `json:"algorithm"`
+	Burst     int64  `json:"burst,omitempty"`
+	Align     string `json:"align,omitempty"`
+	// Key says who shares a count within a project: everybody with global, each client with ip.
+	Key            string     `json:"key"`
+	Mode           ShieldMode `json:"mode"`
+	OnStoreFailure string     `json:"onStoreFailure"`
 }
 
 // ShieldCircuit are the settings of the circuit breaker (rule RL102).

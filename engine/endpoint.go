@@ -31,3 +31,14 @@ func (e *Engine) Endpoint(r *http.Request) string {
 	}
 	return e.prefix + p.project.Slug + best.mock.Request.Path
 }
+
+// IgnoresCase says whether the project that a request is for compares paths without regard to letter case (rule B11), so
+// that what stands before the engine may do the same.
+func (e *Engine) IgnoresCase(r *http.Request) bool {
+	t, ok := parseTarget(rawTarget(r), e.prefix)
+	if !ok {
+		return false
+	}
+	p := e.programs.Load().bySlug[t.slug]
+	return p != nil && p.settings.ignoreCase
+}

@@ -117,8 +117,8 @@ func (c *call) readShield() (mockbase.ShieldSettings, error) {
 		if o := f.Object("circuit"); o != nil {
 			in.Circuit = readShieldCircuit(o)
 		}
-		if f.Node("projectPolicy") != nil {
-			f.Fault("projectPolicy", mockbase.FieldNotServed, "this server has no limit for each project: limit endpoints (endpoint) or clients (engine), or write rateLimit in the project's mocks")
+		if o := f.Object("projectPolicy"); o != nil {
+			in.ProjectPolicy = readProjectPolicy(o)
 		}
 		f.ReadOnly("pinned")
 		f.Required("policies", "safelist", "blocklist", "trustedProxies", "clientHeader", "ipv6Prefix", "circuit")
@@ -149,6 +149,27 @@ func readShieldCircuit(f *mockbase.Fields) mockbase.ShieldCircuit {
 func readShieldPolicy(f *mockbase.Fields) mockbase.ShieldPolicy {
 	p := mockbase.ShieldPolicy{Mode: mockbase.ShieldEnforce}
 	f.Text("name", &p.Name)
+	readShieldLimit(f, &p)
+	f.Required("name", "limit", "window", "algorithm", "key", "mode", "onStoreFailure")
+	f.Done()
+	return p
+}
+
+// readProjectPolicy reads the limit of each project, of which only the numbers must be stated.
+func readProjectPolicy(f *mockbase.Fields) *mockbase.ShieldProjectPolicy {
+	p := mockbase.ShieldPolicy{
+		Algorithm: "fixed_window", Key: "global", Mode: mockbase.ShieldEnforce, OnStoreFailure: "open",
+	}
+	readShieldLimit(f, &p)
+	f.Required("limit", "window")
+	f.Done()
+	return &mockbase.ShieldProjectPolicy{
+		Limit: p.Limit, Window: p.Window, Algorithm: p.Algorithm, Burst: p.Burst, Align: p.Align, Key: p.Key, Mode: p.Mode, OnStoreFailure: p.OnStoreFailure,
+	}
+}
+
+// readShieldLimit reads what every limit of the shield may state.
+func readShieldLimit(f *mockbase.Fields, p *mockbase.ShieldPolicy) {
 	f.Int64("limit", &p.Limit, math.MinInt64, math.MaxInt64) // The guardian knows the bounds, and tells all faults at once.
 	f.Text("window", &p.Window)
 	f.Text("algorithm", &p.Algorithm)
@@ -164,9 +185,6 @@ func readShieldPolicy(f *mockbase.Fields) mockbase.ShieldPolicy {
 	if f.Text("onStoreFailure", &p.OnStoreFailure) && !slices.Contains([]string{"open", "closed", "memory"}, p.OnStoreFailure) {
 		f.Fault("onStoreFailure", mockbase.FieldEnum, "what follows a failure of the store is open, closed or memory")
 	}
-	f.Required("name", "limit", "window", "algorithm", "key", "mode", "onStoreFailure")
-	f.Done()
-	return p
 }
 
 // shieldStatusView is the status as the API shows it (rule M-75).

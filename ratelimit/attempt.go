@@ -25,6 +25,8 @@ type Attempt struct {
 	// Alias is another path that a handler may take Path for, such as one without empty segments; it is empty for none. A
 	// blocklist looks at both, and what spares a request must be true of both.
 	Alias string
+	// IgnoreCase says that the handler compares paths without regard to letter case, so that rules do too.
+	IgnoreCase bool
 	// Authenticated says that this server verified who is asking; a header alone proves nothing (rule RL104).
 	Authenticated bool
 	// Cost is the number of units asked for; 0 is 1.

@@ -144,8 +144,8 @@ type SignIns interface {
 type Settings interface {
 	// Setting fails with CodeNotFound when nothing is stored under the name.
 	Setting(ctx context.Context, name string) (*mockbase.Setting, error)
-	// PutSetting stores a document whose version is one more than that of the stored one, or 1 where there is none. It fails
-	// with CodeVersionMismatch and the stored version otherwise: of several calls at the same time one succeeds.
+	// PutSetting stores a document whose version, from 1, is above that of the stored one. It fails with CodeVersionMismatch
+	// and the stored version otherwise: of several calls that change the same version one succeeds.
 	PutSetting(ctx context.Context, s *mockbase.Setting) error
 }
 

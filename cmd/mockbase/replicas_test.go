@@ -3,8 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -193,13 +193,16 @@ func TestRL62_limits_of_one_request_share_a_round_trip_and_no_count(t *testing.T
 	redis := testkit.StartRedis(t)
 	c := on(t, redis, "--metrics=public", "--engine-limit=3/1d", "--shield-tier-user=50/1d", "--shield-tier-endpoint=100/1d", "--shield-tier-global=1000/1d")
 	c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "") // The script is known from here on.
-	redis.ResetCommandCalls()
-	c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
-	calls := redis.CommandCalls()
-	if trips := calls["evalsha"] + calls["eval"] + calls["exec"]; trips != 1 {
-		t.Errorf("%d round trips: %v", trips, calls)
+	least := int64(math.MaxInt64)
+	for range 2 { // Once a second the server looks for changed settings besides, which may fall in with one of the two.
+		redis.ResetCommandCalls()
+		c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
+		calls := redis.CommandCalls()
+		least = min(least, calls["evalsha"]+calls["eval"]+calls["exec"])
 	}
-	c.call(t, http.StatusOK, http.MethodGet, "/m/demo/hello", "")
+	if least != 1 {
+		t.Errorf("%d round trips", least)
+	}
 	for range 2 { // The user's limit is asked first and counts; what comes after the one that denies does not.
 		c.call(t, http.StatusTooManyRequests, http.MethodGet, "/m/demo/hello", "")
 	}
@@ -381,35 +384,5 @@ func TestRL104_administrators_order_a_lockdown(t *testing.T) {
 	}
 	if got := c.as(t, "203.0.113.9"); got != http.StatusOK {
 		t.Errorf("after the order was taken back: %d", got)
-	}
-}
-
-// M-74: a limit for each project is refused by its name, not as a slip.
-func TestM74_a_limit_for_projects_is_refused_clearly(t *testing.T) {
-	t.Parallel()
-	_, c := administered(t, t.TempDir())
-	settings := c.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/shield", "").body
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, c.base+"/api/v1/admin/shield", strings.NewReader(strings.Replace(settings, `{"policies"`, `{"projectPolicy":{"limit":5},"policies"`, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range map[string]string{"Content-Type": "application/json", "If-Match": `"v1"`, "Authorization": "Bearer " + c.token} {
-		r.Header.Set(name, value)
-	}
-	answer, err := c.http.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var problem struct {
-		Errors []mockbase.FieldError `json:"errors"`
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&problem); err != nil {
-		t.Fatal(err)
-	}
-	if answer.StatusCode != http.StatusUnprocessableEntity || !slices.ContainsFunc(problem.Errors, func(f mockbase.FieldError) bool {
-		return f.Pointer == "#/projectPolicy" && f.Code == mockbase.FieldNotServed
-	}) {
-		t.Errorf("%d %+v", answer.StatusCode, problem)
 	}
 }

@@ -236,7 +236,7 @@ func (s *server) openMocks() error {
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}
-	s.engine, s.shield.MockEndpoint = made, made.Endpoint
+	s.engine, s.shield.MockEndpoint, s.shield.IgnoresCase = made, made.Endpoint, made.IgnoresCase
 	s.catalog = catalog.New(catalog.Options{Store: s.store, History: s.store, Plane: recordedPlane{made, s.journal}, Clock: s.clock, Logger: s.log.Logger})
 	s.stored.applied(s.stored.Settings())
 	return nil

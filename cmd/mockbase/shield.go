@@ -46,7 +46,7 @@ func (s *server) openShield() error {
 	}
 	if made.redis != nil {
 		backend = shield.BackendRedis
-		o.Bans, o.Circuits = made.redis.Bans(), made.redis.Circuits()
+		o.Bans, o.Circuits, o.Shared = made.redis.Bans(), made.redis.Circuits(), made.redis.Documents()
 	}
 	o.Backend, made.backend = backend, backend
 	if made.Shield, err = shield.New(s.ctx, o); err != nil {

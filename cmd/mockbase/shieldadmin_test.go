@@ -26,13 +26,19 @@ func (c *visitor) shieldOf(t *testing.T) (settings mockbase.ShieldSettings, etag
 // changeShield puts changed settings and returns the answer.
 func (c *visitor) changeShield(t *testing.T, change func(*mockbase.ShieldSettings)) *reply {
 	t.Helper()
+	return c.changeShieldBy(t, "", change)
+}
+
+// changeShieldBy is changeShield with a query.
+func (c *client) changeShieldBy(t *testing.T, query string, change func(*mockbase.ShieldSettings)) *reply {
+	t.Helper()
 	settings, etag := c.shieldOf(t)
 	change(&settings)
 	text, err := json.Marshal(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, c.base+"/api/v1/admin/shield", strings.NewReader(string(text)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, c.base+"/api/v1/admin/shield"+query, strings.NewReader(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}

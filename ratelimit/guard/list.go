@@ -107,6 +107,8 @@ type list struct {
 	networks    tree
 	identifiers map[string][]int
 	paths       map[string][]int
+	// folded are the paths for requests whose letter case does not matter.
+	folded map[string][]int
 	// covers compares paths: a list that spares does so only where each reading of the path is meant.
 	covers func(pattern string, a *ratelimit.Attempt) bool
 	// others are asked one by one: prefixes of paths, parts, headers, predicates.
@@ -117,7 +119,7 @@ func compileList(layer ratelimit.Layer, entries []Entry, counts *registry) *list
 	if len(entries) == 0 {
 		return nil
 	}
-	l := &list{entries: make([]Entry, len(entries)), identifiers: make(map[string][]int), paths: make(map[string][]int), covers: inOneReading}
+	l := &list{entries: make([]Entry, len(entries)), identifiers: make(map[string][]int), paths: make(map[string][]int), folded: make(map[string][]int), covers: inOneReading}
 	if layer == ratelimit.LayerSafelist {
 		l.covers = inEachReading
 	}
@@ -132,6 +134,8 @@ func compileList(layer ratelimit.Layer, entries []Entry, counts *registry) *list
 			l.identifiers[e.Identifier] = append(l.identifiers[e.Identifier], i)
 		case e.Path != "" && !strings.HasSuffix(e.Path, "*"):
 			l.paths[e.Path] = append(l.paths[e.Path], i)
+			folded := ratelimit.FoldPath(e.Path)
+			l.folded[folded] = append(l.folded[folded], i)
 		default:
 			l.others = append(l.others, i)
 		}
@@ -151,7 +155,11 @@ func (l *list) find(a *ratelimit.Attempt) int {
 	if found >= 0 {
 		return found
 	}
-	for _, known := range [...][]int{l.identifiers[addressOf(a)], l.paths[a.Path], l.paths[a.Alias], l.others} {
+	path, alias := l.paths[a.Path], l.paths[a.Alias]
+	if a.IgnoreCase && len(l.folded) > 0 {
+		path, alias = l.folded[ratelimit.FoldPath(a.Path)], l.folded[ratelimit.FoldPath(a.Alias)]
+	}
+	for _, known := range [...][]int{l.identifiers[addressOf(a)], path, alias, l.others} {
 		for _, i := range known {
 			if e := &l.entries[i]; live(e.Until, a.Now) && e.matches(a, l.covers) {
 				return i

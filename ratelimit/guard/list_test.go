@@ -14,6 +14,7 @@ import (
 
 	"github.com/mockbase/mockbase/ratelimit"
 	"github.com/mockbase/mockbase/ratelimit/guard"
+	"github.com/mockbase/mockbase/ratelimit/memstore"
 )
 
 // blocking makes a guard with this blocklist.
@@ -227,4 +228,53 @@ func FuzzParseList(f *testing.F) {
 			}
 		}
 	})
+}
+
+// RL87 and RL88: where letter case makes no other path, it makes none for lists, matchers and keys either.
+func TestRL88_paths_are_compared_as_the_handler_compares_them(t *testing.T) {
+	t.Parallel()
+	refusing := guard.Rules{Blocklist: []guard.Entry{{Path: "/Admin/ÄRGER"}, {Path: "/private/*"}}}
+	sparing := guard.Rules{Exclude: []string{"/Health"}, Safelist: []guard.Entry{{Path: "/free"}}, Blocklist: []guard.Entry{{Path: "/*"}}}
+	matching := guard.Rules{Bans: []guard.BanRule{{
+		BanRule: ratelimit.BanRule{Name: "shy", MaxRetry: 1, FindTime: time.Minute, BanTime: time.Minute}, Kind: guard.Allow2Ban, Match: guard.Matcher{Paths: []string{"/Login"}},
+	}}}
+	for _, c := range []struct {
+		name  string
+		rules guard.Rules
+		path  string
+		alias string
+		exact bool
+		fold  bool
+	}{
+		{"an entry", refusing, "/admin/ärger", "", true, false},
+		{"an entry, by its alias", refusing, "/admin//ärger", "/admin/ärger", true, false},
+		{"a prefix", refusing, "/PRIVATE/x", "", true, false},
+		{"another path", refusing, "/admin/arger", "", true, true},
+		{"an excluded path", sparing, "/HEALTH", "", false, true},
+		{"a path on the safelist", sparing, "/Free", "", false, true},
+		{"a path on the safelist whose alias is not", sparing, "/Free", "/other", false, false},
+		{"a rule", matching, "/LOGIN", "", true, false},
+	} {
+		for _, ignore := range []bool{false, true} {
+			bans, err := memstore.NewBans(memstore.BanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := guard.New(guard.Options{Rules: c.rules, Bans: bans})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = g.Close() })
+			a := ratelimit.Attempt{Identifier: "203.0.113.9", Method: "GET", Path: c.path, Alias: c.alias, IgnoreCase: ignore}
+			want := c.exact
+			if ignore {
+				want = c.fold
+			}
+			first := a
+			g.Judge(t.Context(), &first) // A rule that bans lets it pass.
+			if got := g.Judge(t.Context(), &a); got.Allowed != want {
+				t.Errorf("%s, ignoring case %t: %+v, want allowed %t", c.name, ignore, got, want)
+			}
+		}
+	}
 }

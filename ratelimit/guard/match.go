@@ -35,7 +35,7 @@ func (m *Matcher) matches(a *ratelimit.Attempt) bool {
 
 func (m *Matcher) matchesPath(a *ratelimit.Attempt) bool {
 	return slices.ContainsFunc(m.Paths, func(pattern string) bool {
-		return inOneReading(pattern, a) || a.Pattern != "" && covers(pattern, a.Pattern)
+		return inOneReading(pattern, a) || a.Pattern != "" && covers(pattern, a.Pattern, a.IgnoreCase)
 	})
 }
 
@@ -49,21 +49,24 @@ func excludes(patterns []string, a *ratelimit.Attempt) bool {
 	return false
 }
 
-// covers says whether a pattern is the path, or a prefix of it if it ends in *.
-func covers(pattern, path string) bool {
+// covers says whether a pattern is the path, or a prefix of it if it ends in *, with or without regard to letter case.
+func covers(pattern, path string, ignoreCase bool) bool { //nolint:revive // that is a fact about the request
+	if ignoreCase {
+		pattern, path = ratelimit.FoldPath(pattern), ratelimit.FoldPath(path)
+	}
 	prefix, open := strings.CutSuffix(pattern, "*")
 	return path == pattern || open && strings.HasPrefix(path, prefix)
 }
 
 // inOneReading says whether a pattern covers the path or its alias, which is what refuses wants.
 func inOneReading(pattern string, a *ratelimit.Attempt) bool {
-	return covers(pattern, a.Path) || a.Alias != "" && covers(pattern, a.Alias)
+	return covers(pattern, a.Path, a.IgnoreCase) || a.Alias != "" && covers(pattern, a.Alias, a.IgnoreCase)
 }
 
 // inEachReading says whether a pattern covers the path and its alias, which is what spares wants. A slash that was left
 // out at the end makes no other path of it.
 func inEachReading(pattern string, a *ratelimit.Attempt) bool {
-	return covers(pattern, a.Path) && (a.Alias == "" || a.Alias == a.Path+"/" || covers(pattern, a.Alias))
+	return covers(pattern, a.Path, a.IgnoreCase) && (a.Alias == "" || a.Alias == a.Path+"/" || covers(pattern, a.Alias, a.IgnoreCase))
 }
 
 // The parts of a key that a guard knows by itself. Any other is asked of the attempt's Parts (rule RL78).
@@ -148,15 +151,23 @@ func ownPart(part string, a *ratelimit.Attempt) (string, bool) {
 	case PartGlobal:
 		return PartGlobal, true
 	case PartPath:
-		return a.Path, true
+		return keyPath(a), true
 	case PartEndpoint:
 		if a.Pattern == "" {
-			return a.Method + " " + a.Path, true
+			return a.Method + " " + keyPath(a), true
 		}
 		return a.Method + " " + a.Pattern, true
 	default:
 		return "", false
 	}
+}
+
+// keyPath is the path as it stands in keys: one for each spelling that is the same to the handler.
+func keyPath(a *ratelimit.Attempt) string {
+	if a.IgnoreCase {
+		return ratelimit.FoldPath(a.Path)
+	}
+	return a.Path
 }
 
 func askedPart(part string, a *ratelimit.Attempt) (string, bool) {

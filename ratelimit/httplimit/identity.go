@@ -49,6 +49,8 @@ type IdentityOptions struct {
 	Base string
 	// Pattern finds the route that will serve a request; nil is r.Pattern, which a ServeMux sets for what stands behind it.
 	Pattern func(r *http.Request) string
+	// IgnoreCase is that of LayerOptions.
+	IgnoreCase func(r *http.Request) bool
 	// Claims returns the claims of a JWT that authentication has verified; nil is what [WithClaims] handed in.
 	Claims func(r *http.Request) map[string]any
 	// User returns who is asking if authentication has verified it; nil is the verified claim "sub".

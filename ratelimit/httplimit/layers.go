@@ -36,6 +36,9 @@ type LayerOptions struct {
 	// Pattern finds the route that will serve a request, so that ids in paths do not multiply keys (rule RL80); nil is
 	// r.Pattern, which a ServeMux sets for what stands behind it.
 	Pattern func(r *http.Request) string
+	// IgnoreCase says that the handler of a request compares its path without regard to letter case, so that lists and keys
+	// do too; nil is never.
+	IgnoreCase func(r *http.Request) bool
 	// Authenticated says that this server has verified who is asking; nil is never (rule RL104).
 	Authenticated func(r *http.Request) bool
 	// Part returns a part of a key as it may stand in one, secrets as digests (rules RL78, RL81), as [Identity.Part] does;
@@ -226,6 +229,9 @@ func (l *Layers) flight(r *http.Request) *flight {
 	}
 	if l.options.Pattern != nil {
 		f.attempt.Pattern = l.options.Pattern(r)
+	}
+	if l.options.IgnoreCase != nil {
+		f.attempt.IgnoreCase = l.options.IgnoreCase(r)
 	}
 	if l.options.Authenticated != nil {
 		f.attempt.Authenticated = l.options.Authenticated(r)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mockbase/mockbase/ratelimit"
 )
 
 // maxClaims bounds the part of an unverified token that is decoded.
@@ -54,6 +56,9 @@ func (q *question) address() string {
 // path is the same however its dot segments and letters were written.
 func (q *question) path() string {
 	resolved, _ := ResolvePath(q.request, q.options.Base)
+	if q.options.IgnoreCase != nil && q.options.IgnoreCase(q.request) {
+		return ratelimit.FoldPath(resolved)
+	}
 	return resolved
 }
 

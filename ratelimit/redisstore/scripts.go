@@ -35,6 +35,8 @@ type scripts struct {
 	// offence and liftText are those of bans, offer and change those of circuits.
 	offence, offer, change *redis.Script
 	liftText               string
+	// document is that of texts which replicas share.
+	document *redis.Script
 	// texts are what Redis is given to know them.
 	texts []string
 }
@@ -53,6 +55,7 @@ func newScripts() scripts {
 	s.together = s.join(every + "together")
 	s.hit = s.join("hit")
 	s.offence, s.offer, s.change = s.join("offence"), s.join("offer"), s.join("change")
+	s.document = s.join("document")
 	lift, _ := sources.ReadFile("lift.lua")
 	s.liftText = string(lift)
 	return s

@@ -28,7 +28,7 @@ func (d *DB) Setting(ctx context.Context, name string) (*mockbase.Setting, error
 	return &s, nil
 }
 
-// PutSetting stores a document in the place of the version before it.
+// PutSetting stores a document in the place of an older version.
 func (d *DB) PutSetting(ctx context.Context, s *mockbase.Setting) error {
 	return d.definitions.change(ctx, "store setting", func(ctx context.Context, tx *sql.Tx) error {
 		var have int64
@@ -36,7 +36,7 @@ func (d *DB) PutSetting(ctx context.Context, s *mockbase.Setting) error {
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if have != s.Version-1 {
+		if have >= s.Version {
 			return &mockbase.Error{Code: mockbase.CodeVersionMismatch, Message: "the setting has changed", Version: have}
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO settings (name, version, document, updated_at, updated_by) VALUES (?, ?, ?, ?, ?)

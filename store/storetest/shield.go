@@ -12,7 +12,7 @@ import (
 
 func shieldPromises() []promise {
 	return []promise{
-		{"RL130: a setting is replaced by the version after it alone", settingIsReplacedInOrder},
+		{"RL130: a setting is replaced by a newer version alone", settingIsReplacedInOrder},
 		{"RL130: of several changes of a setting one succeeds", settingChangesOnce},
 		{"M-225: bans are kept, changed and deleted by their id", func(t *testing.T, s store.Store) {
 			t.Helper()
@@ -55,13 +55,14 @@ func settingIsReplacedInOrder(t *testing.T, s store.Store) {
 	t.Helper()
 	_, err := s.Setting(t.Context(), "shield")
 	wantCode(t, "read what is not there", err, mockbase.CodeNotFound)
-	wantCode(t, "begin with the second version", s.PutSetting(t.Context(), setting(2)), mockbase.CodeVersionMismatch)
-	for version := range int64(3) {
-		ok(t, "store", s.PutSetting(t.Context(), setting(version+1)))
-		wantCode(t, "store again", s.PutSetting(t.Context(), setting(version+1)), mockbase.CodeVersionMismatch)
+	for _, version := range []int64{1, 2, 3, 7} { // Other servers may have changed it several times.
+		ok(t, "store", s.PutSetting(t.Context(), setting(version)))
+		for stale := range version + 1 {
+			wantCode(t, "store again", s.PutSetting(t.Context(), setting(stale)), mockbase.CodeVersionMismatch)
+		}
 		stored, err := s.Setting(t.Context(), "shield")
 		ok(t, "read", err)
-		same(t, "setting", stored, setting(version+1))
+		same(t, "setting", stored, setting(version))
 	}
 }
 

@@ -2,7 +2,6 @@ package shield
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"github.com/mockbase/mockbase/ratelimit"
 	"github.com/mockbase/mockbase/ratelimit/guard"
 	"github.com/mockbase/mockbase/ratelimit/httplimit"
+	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
 // Settings returns what is in force, and its version.
@@ -50,12 +50,16 @@ func (s *Shield) ChangeSettings(
 	if err := errors.Join(s.refusePinned(&from, &next), s.refuseLockOut(r, &next, by)); err != nil {
 		return mockbase.ShieldSettings{}, 0, firstOf(err)
 	}
-	if err := s.put(r.Context(), &next, version, by); err != nil {
+	document, err := s.written(&next, version+1, by.Name)
+	if err != nil {
+		return mockbase.ShieldSettings{}, 0, err
+	}
+	if err := s.put(r.Context(), &document, &by); err != nil {
 		return mockbase.ShieldSettings{}, 0, err
 	}
 	err = s.apply(r.Context(), &from, &next, rules, by.Name)
-	s.present.Store(&state{settings: next, version: version + 1}) // They are stored, whatever a register says.
-	if now.settings.IPv6Prefix != next.IPv6Prefix {               // The networks of banned clients are others.
+	s.present.Store(&state{settings: next, version: version + 1, document: document}) // They are stored, whatever a register says.
+	if now.settings.IPv6Prefix != next.IPv6Prefix {                                   // The networks of banned clients are others.
 		err = errors.Join(err, s.restoreBans(r.Context()))
 	}
 	if err != nil {
@@ -251,17 +255,16 @@ func refuses(list []guard.Entry, client netip.Addr, path string) bool {
 	})
 }
 
-// put stores settings.
-func (s *Shield) put(ctx context.Context, next *mockbase.ShieldSettings, version int64, by mockbase.Administrator) error {
-	kept := *next
-	kept.Pinned = nil
-	text, err := json.Marshal(kept)
-	if err != nil {
-		return fmt.Errorf("write settings of the shield: %w", err)
+// put shares settings and stores them. What the other servers have already is in force, stored or not.
+func (s *Shield) put(ctx context.Context, next *redisstore.Document, by *mockbase.Administrator) error {
+	if err := s.publish(ctx, next, by); err != nil {
+		return err
 	}
-	return s.options.Kept.PutSetting(ctx, &mockbase.Setting{
-		Name: settingName, Version: version + 1 - firstVersion, Document: text, UpdatedAt: s.options.Clock(), UpdatedBy: by.Name,
-	})
+	if s.options.Shared != nil {
+		s.keepAdopted(ctx, next)
+		return nil
+	}
+	return s.options.Kept.PutSetting(ctx, settingOf(next)) //nolint:wrapcheck // What the store says is for people.
 }
 
 // apply puts settings into force.
@@ -270,11 +273,7 @@ func (s *Shield) apply(ctx context.Context, from, to *mockbase.ShieldSettings, r
 	if to.Circuit.Force == "" { // Without an order there may be no circuit any more that could be told.
 		lifted = s.changeForce(ctx, &from.Circuit, &to.Circuit, by)
 	}
-	s.addresses.Update(s.addressing(to))
-	s.byEndpoint.Store(rules.byEndpoint)
-	err := errors.Join(
-		lifted, s.guard.Update(rules.all), s.signIn.Update(rules.signIn), s.failures.Update(rules.failures), s.mocks.SetHeadersOn(s.mockHeaders(to)),
-	)
+	err := errors.Join(lifted, s.update(to, rules))
 	if err == nil && to.Circuit.Force != "" {
 		err = s.changeForce(ctx, &from.Circuit, &to.Circuit, by)
 	}

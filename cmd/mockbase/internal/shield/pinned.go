@@ -96,6 +96,11 @@ func values(settings *mockbase.ShieldSettings) []value {
 			list = append(list, value{at + "/align", p.Align})
 		}
 	}
+	if p := settings.ProjectPolicy; p != nil {
+		list = append(list, value{"/projectPolicy", httplimit.JoinKey(
+			number(p.Limit), spanText(p.Window), p.Algorithm, number(p.Burst), p.Align, p.Key, string(p.Mode), p.OnStoreFailure,
+		)})
+	}
 	return append(
 		list, value{"/safelist", joined(settings.Safelist)}, value{"/blocklist", joined(settings.Blocklist)},
 		value{"/trustedProxies", joined(settings.TrustedProxies)}, value{"/clientHeader", settings.ClientHeader},

@@ -69,6 +69,23 @@ func (s *Shield) endpointOfManagement(r *http.Request) string {
 	return s.endpoint(s.ManagementEndpoint, r)
 }
 
+// ignoresCase says whether letter case makes no other path of a request's, in what limits and lists look at.
+func (s *Shield) ignoresCase(r *http.Request) bool { return s.IgnoresCase != nil && s.IgnoresCase(r) }
+
+// partProject is the part of a key that tells projects apart. Requests for mocks have it.
+const partProject = "project"
+
+// mockPart returns a part of the key of a request for a mock.
+func (s *Shield) mockPart(r *http.Request, name string) (string, bool) {
+	if name != partProject {
+		return s.identity.Part(r, name)
+	}
+	resolved, _ := httplimit.ResolvePath(r, s.mocksBase())
+	slug, ok := strings.CutPrefix(resolved, s.mocksBase())
+	slug, _, _ = strings.Cut(slug, "/")
+	return ratelimit.KeyIdentifier(slug), ok && slug != ""
+}
+
 // endpoint finds the route of a request, if a limit asks for it.
 func (s *Shield) endpoint(find func(*http.Request) string, r *http.Request) string {
 	if find == nil || !s.byEndpoint.Load() {

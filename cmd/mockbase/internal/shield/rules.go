@@ -41,8 +41,13 @@ func (s *Shield) compile(settings *mockbase.ShieldSettings) (*ruleSet, error) {
 	made.signIn.Safelist, made.failures.Safelist = safelist, safelist
 	made.failures.Bans = s.loginBans()
 	made.failures.UserBan = guard.UserBan{Status: ratelimit.StatusTooMany, Code: string(mockbase.CodeLoginBanned)}
-	for _, i := range inOrder(settings.Policies) {
-		s.addTiers(made, settings, i, &faults)
+	policies := withProject(settings)
+	for _, i := range inOrder(policies) {
+		at := fmt.Sprintf("#/policies/%d", i)
+		if i == len(settings.Policies) {
+			at = "#/projectPolicy"
+		}
+		s.addTiers(made, &policies[i], at, &faults)
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
@@ -62,7 +67,7 @@ func cleanPaths(written []string) []string {
 // inOrder returns the indexes of policies, most specific first (rule RL89): each user at each endpoint, each client,
 // each endpoint, everybody.
 func inOrder(policies []mockbase.ShieldPolicy) []int {
-	rank := map[string]int{policyUser: 0, placeMocks: 1, placeManagement: 1, placeLogin: 1, policyEndpoint: 2, policyGlobal: 3}
+	rank := map[string]int{policyUser: 0, placeMocks: 1, placeManagement: 1, placeLogin: 1, policyEndpoint: 2, policyProject: 3, policyGlobal: 4}
 	order := make([]int, len(policies))
 	for i := range order {
 		order[i] = i
@@ -71,16 +76,27 @@ func inOrder(policies []mockbase.ShieldPolicy) []int {
 	return order
 }
 
+// withProject returns all policies, that of projects as the last.
+func withProject(settings *mockbase.ShieldSettings) []mockbase.ShieldPolicy {
+	all := slices.Clone(settings.Policies)
+	if p := settings.ProjectPolicy; p != nil {
+		all = append(all, mockbase.ShieldPolicy{
+			Name: policyProject, Limit: p.Limit, Window: p.Window, Algorithm: p.Algorithm, Burst: p.Burst, Align: p.Align, Key: p.Key, Mode: p.Mode,
+			OnStoreFailure: p.OnStoreFailure,
+		})
+	}
+	return all
+}
+
 // addTiers adds the tier of a policy, and one by the address beside a key that is easily varied (rule RL84).
-func (s *Shield) addTiers(to *ruleSet, settings *mockbase.ShieldSettings, i int, faults *mockbase.Faults) {
-	p := &settings.Policies[i]
-	tier, ok := s.tier(p, fmt.Sprintf("#/policies/%d", i), faults)
+func (s *Shield) addTiers(to *ruleSet, p *mockbase.ShieldPolicy, at string, faults *mockbase.Faults) {
+	tier, ok := s.tier(p, at, faults)
 	if !ok || p.Mode == mockbase.ShieldDisabled || p.Limit == 0 {
 		return
 	}
 	limiter, err := s.limiters.get(p.Name, ratelimit.Mode(p.OnStoreFailure))
 	if err != nil {
-		faults.Add(nil, fmt.Sprintf("#/policies/%d/onStoreFailure", i), mockbase.FieldEnum, "%s", plain(err))
+		faults.Add(nil, at+"/onStoreFailure", mockbase.FieldEnum, "%s", plain(err))
 		return
 	}
 	tier.Limiter = limiter
@@ -89,17 +105,47 @@ func (s *Shield) addTiers(to *ruleSet, settings *mockbase.ShieldSettings, i int,
 		to.signIn.Tiers = append(to.signIn.Tiers, tier)
 		return
 	}
-	if subject == placeMocks || subject == placeManagement {
-		tier.Match.Places = []string{subject}
-	}
+	direct(&tier, subject)
 	to.byEndpoint = to.byEndpoint || slices.Contains(tier.Key.Parts, guard.PartEndpoint) || strings.Contains(p.Key, "{{")
 	to.all.Tiers = append(to.all.Tiers, tier)
 	if s.identity.Strict(p.Key) {
 		beside := tier
 		beside.Policy.Name += besideByAddress
 		beside.Key = guard.Key{}
+		if subject == policyProject {
+			beside.Key = ofProject(beside.Key)
+		}
 		to.all.Tiers = append(to.all.Tiers, beside)
 	}
+}
+
+// direct makes a tier one of the requests that its policy is about.
+func direct(tier *guard.Tier, subject string) {
+	switch subject {
+	case placeMocks, placeManagement:
+		tier.Match.Places = []string{subject}
+	case policyProject:
+		tier.Match.Places, tier.Match.Predicate = []string{placeMocks}, namesProject
+		tier.Key = ofProject(tier.Key)
+	}
+}
+
+// namesProject says whether a request is for a project at all.
+func namesProject(a *ratelimit.Attempt) bool {
+	_, ok := a.Parts.Part(partProject)
+	return ok
+}
+
+// ofProject makes a key one within each project.
+func ofProject(k guard.Key) guard.Key {
+	parts := k.Parts
+	switch {
+	case len(parts) == 0:
+		parts = []string{guard.PartIP}
+	case slices.Equal(parts, []string{guard.PartGlobal}):
+		parts = nil
+	}
+	return guard.Key{Parts: append([]string{partProject}, parts...)}
 }
 
 // tier makes the tier of a policy, or tells what is wrong with it.

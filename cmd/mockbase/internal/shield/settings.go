@@ -2,7 +2,6 @@ package shield
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -26,6 +25,9 @@ const (
 	policyEndpoint = "endpoint"
 	policyGlobal   = "global"
 )
+
+// policyProject is that of each project's mocks.
+const policyProject = "project"
 
 // firstVersion is that of settings that nobody has changed.
 const firstVersion = 1
@@ -122,29 +124,26 @@ func parseNetwork(text string) (netip.Prefix, error) {
 
 // load returns the settings to begin with: the stored ones, except where the configuration states something. Stored ones
 // that make no sense any more are told and left alone.
-func (s *Shield) load(ctx context.Context) (mockbase.ShieldSettings, int64, error) {
+func (s *Shield) load(ctx context.Context) (*state, error) {
 	base := s.configured()
+	begin := &state{settings: base, version: firstVersion}
 	stored, err := s.options.Kept.Setting(ctx, settingName)
 	if mockbase.ErrorCode(err) == mockbase.CodeNotFound {
 		_, err := s.compile(&base)
-		return base, firstVersion, err
+		return begin, err
 	}
 	if err != nil {
-		return base, 0, fmt.Errorf("read settings of the shield: %w", err)
+		return nil, fmt.Errorf("read settings of the shield: %w", err)
 	}
-	version := stored.Version + firstVersion
-	var kept mockbase.ShieldSettings
-	if err := json.Unmarshal(stored.Document, &kept); err == nil {
-		merged := s.withoutEnded(s.merge(&base, &kept))
-		if _, err = s.compile(&merged); err == nil {
-			return merged, version, nil
-		}
-		s.options.Logger.Warn("the stored settings of the shield do not go with the configuration and are left out", slog.String("reason", err.Error()))
-	} else {
-		s.options.Logger.Warn("the stored settings of the shield cannot be read and are left out", slog.String("reason", err.Error()))
+	begin.document, begin.version = documentOf(stored), stored.Version+firstVersion
+	merged, _, err := s.read(stored.Document)
+	if err == nil {
+		begin.settings = merged
+		return begin, nil
 	}
+	s.options.Logger.Warn("the stored settings of the shield cannot be used with the configuration and are left out", slog.String("reason", err.Error()))
 	_, err = s.compile(&base)
-	return base, version, err
+	return begin, err
 }
 
 // merge returns the wanted settings with what is pinned from the base.

@@ -7,6 +7,9 @@
 // stored, and read again at the next start; what the configuration states wins over it (rule C-3). Counts, bans and the
 // circuit go on.
 //
+// Servers that share their counts share these changes too ([Options.Shared]): each looks for newer ones once a second, of
+// two changes at a time one is refused, and while nothing can be shared each goes on with what it knows.
+//
 // # Bans
 //
 // Bans by an administrator are stored and brought into force again at each start. Those that failed sign-ins earned live
@@ -32,6 +35,7 @@ import (
 	"github.com/mockbase/mockbase/ratelimit/guard"
 	"github.com/mockbase/mockbase/ratelimit/httplimit"
 	"github.com/mockbase/mockbase/ratelimit/memstore"
+	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
 // Kept is where settings and bans outlive the process.
@@ -57,6 +61,8 @@ type Options struct {
 	Bans     ratelimit.Bans
 	Circuits ratelimit.Circuits
 	Kept     Kept
+	// Shared is where several servers share the settings; nil keeps them in this one.
+	Shared Shared
 	// Account returns the account that a request signs in to, from its context; "" is none.
 	Account func(ctx context.Context) string
 	// Secret makes digests where the settings name no identity secret; one that is kept lets digests outlive the process.
@@ -74,6 +80,8 @@ type Shield struct {
 	// MockEndpoint and ManagementEndpoint return the route of a request for limits by the endpoint. They are set before
 	// the first request; nil takes the path.
 	MockEndpoint, ManagementEndpoint func(r *http.Request) string
+	// IgnoresCase tells whether letter case makes no other path of a request's. It is set as those are; nil is never.
+	IgnoresCase func(r *http.Request) bool
 	// TakesSecret tells whether the limit and the bans of signing in stand before a path of the management API. It is set as
 	// those are; nil is never.
 	TakesSecret func(path string) bool
@@ -105,6 +113,8 @@ type Shield struct {
 type state struct {
 	settings mockbase.ShieldSettings
 	version  int64
+	// document is what they were read from or written as; the zero document is the configuration.
+	document redisstore.Document
 }
 
 // The places of requests, which are also the names of the policies that are about them.
@@ -127,18 +137,22 @@ func New(ctx context.Context, o Options) (*Shield, error) {
 	if err := s.openIdentity(); err != nil {
 		return nil, err
 	}
-	settings, version, err := s.load(ctx)
+	begin, err := s.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.open(settings); err != nil {
+	if err := s.open(begin.settings); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.present.Store(&state{settings: settings, version: version})
-	s.restoreForce(ctx, &settings.Circuit)
+	s.present.Store(begin)
+	if s.options.Shared != nil {
+		s.catchUp(ctx)
+	}
+	s.restoreForce(ctx, &begin.settings.Circuit)
 	if err := s.restoreBans(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.follow()
 	return s, nil
 }
 
@@ -151,7 +165,7 @@ func (s *Shield) openIdentity() error {
 	}
 	s.addresses = httplimit.NewAddresses(httplimit.AddressOptions{Logger: s.options.Logger})
 	made, err := httplimit.NewIdentity(httplimit.IdentityOptions{
-		Secret: secret, Addresses: s.addresses, User: s.user, Base: s.mocksBase(), JA3Header: string(set.JA3Header),
+		Secret: secret, Addresses: s.addresses, User: s.user, Base: s.mocksBase(), IgnoreCase: s.ignoresCase, JA3Header: string(set.JA3Header),
 		FingerprintLevel: httplimit.Level(set.FingerprintLevel), FingerprintParts: set.FingerprintParts,
 	})
 	if err != nil {
@@ -233,6 +247,7 @@ func (s *Shield) openLayers(settings *mockbase.ShieldSettings) error {
 	}
 	mocks, management, login, failures := common, common, common, common
 	mocks.Place, mocks.Base, mocks.Judge, mocks.HeadersOn, mocks.Pattern = placeMocks, s.mocksBase(), s.watched(s.guard, placeMocks), s.mockHeaders(settings), s.endpointOfMock
+	mocks.IgnoreCase, mocks.Part = s.ignoresCase, s.mockPart
 	management.Place, management.Judge, management.HeadersOn = placeManagement, s.watched(s.guard, placeManagement), s.managementHeaders()
 	management.Pattern, management.Authenticated = s.endpointOfManagement, s.authenticated
 	login.Place, login.Judge, login.HeadersOn = placeLogin, s.watched(s.signIn, placeLogin), s.managementHeaders()

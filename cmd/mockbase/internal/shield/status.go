@@ -182,7 +182,7 @@ func (s *Shield) probing(r *http.Request, target string) *ratelimit.Attempt {
 	}
 	a.Pattern = s.endpointOfManagement(r)
 	if a.Place == placeMocks {
-		a.Pattern = s.endpointOfMock(r)
+		a.Pattern, a.IgnoreCase = s.endpointOfMock(r), s.ignoresCase(r)
 	}
 	return a
 }
@@ -221,7 +221,7 @@ type probeParts struct {
 }
 
 // Part returns a part of a key.
-func (p *probeParts) Part(name string) (string, bool) { return p.shield.identity.Part(p.request, name) }
+func (p *probeParts) Part(name string) (string, bool) { return p.shield.mockPart(p.request, name) }
 
 // Header returns the first value of a header field.
 func (p *probeParts) Header(name string) string { return p.request.Header.Get(name) }
