@@ -9,7 +9,7 @@ import (
 )
 
 // hit asks for a mock in the name of an address and returns the status and the policy that refused.
-func (c *client) hit(t *testing.T, address, path string) (status int, by string) {
+func (c *visitor) hit(t *testing.T, address, path string) (status int, by string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base+path, http.NoBody)
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *client) hit(t *testing.T, address, path string) (status int, by string)
 }
 
 // secondProject makes a project named other with a mock at /hello.
-func (c *client) secondProject(t *testing.T, settings string) {
+func (c *visitor) secondProject(t *testing.T, settings string) {
 	t.Helper()
 	c.call(t, http.StatusCreated, http.MethodPost, "/api/v1/projects", `{"slug":"other","name":"Other","settings":`+settings+`}`)
 	c.call(t, http.StatusCreated, http.MethodPost, "/api/v1/projects/other/mocks", `{"request":{"method":"GET","path":"/hello"},"response":{"status":200}}`)

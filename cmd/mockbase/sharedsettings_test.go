@@ -14,7 +14,7 @@ import (
 )
 
 // sharing runs a server that shares its Redis with others and has an administrator.
-func sharing(t *testing.T, redis *testkit.Redis, dir string, args ...string) (*instance, *client) {
+func sharing(t *testing.T, redis *testkit.Redis, dir string, args ...string) (*instance, *visitor) {
 	t.Helper()
 	return administered(t, dir, append([]string{
 		"--redis-url=" + redis.URL(), "--redis-budget=2s", "--trusted-proxies=127.0.0.1", "--engine-limit=100/1d", sharedSecret,
@@ -22,7 +22,7 @@ func sharing(t *testing.T, redis *testkit.Redis, dir string, args ...string) (*i
 }
 
 // inForce waits until a server has settings for which something holds, and returns how long that took.
-func (c *client) inForce(t *testing.T, what string, holds func(*mockbase.ShieldSettings) bool) time.Duration {
+func (c *visitor) inForce(t *testing.T, what string, holds func(*mockbase.ShieldSettings) bool) time.Duration {
 	t.Helper()
 	began := time.Now()
 	await(t, what, func() bool {
@@ -93,7 +93,7 @@ func TestRL130_two_administrators_do_not_lose_each_others_change(t *testing.T) {
 	redis := testkit.StartRedis(t)
 	_, a := sharing(t, redis, t.TempDir())
 	_, b := sharing(t, redis, t.TempDir())
-	servers, addresses := []*client{a, b}, []string{"203.0.113.1", "203.0.113.2"}
+	servers, addresses := []*visitor{a, b}, []string{"203.0.113.1", "203.0.113.2"}
 	var done, told atomic.Int64
 	var admins sync.WaitGroup
 	for i, c := range servers {
@@ -148,7 +148,7 @@ func TestRL130_settings_outlive_an_outage_of_redis(t *testing.T) {
 	if got := a.changeShield(t, block("203.0.113.10")); got.StatusCode != http.StatusServiceUnavailable || !strings.Contains(got.body, "force=true") {
 		t.Errorf("a change during the outage: %d %s", got.StatusCode, got.body)
 	}
-	for _, c := range []*client{a, b} {
+	for _, c := range []*visitor{a, b} {
 		if got := c.as(t, "203.0.113.9"); got != http.StatusForbidden {
 			t.Errorf("during the outage: %d", got)
 		}

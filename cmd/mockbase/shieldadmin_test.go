@@ -30,7 +30,7 @@ func (c *visitor) changeShield(t *testing.T, change func(*mockbase.ShieldSetting
 }
 
 // changeShieldBy is changeShield with a query.
-func (c *client) changeShieldBy(t *testing.T, query string, change func(*mockbase.ShieldSettings)) *reply {
+func (c *visitor) changeShieldBy(t *testing.T, query string, change func(*mockbase.ShieldSettings)) *reply {
 	t.Helper()
 	settings, etag := c.shieldOf(t)
 	change(&settings)
