@@ -123,19 +123,28 @@ func (x *exchangeCase) counted(t *testing.T, _, data string) {
 
 func (x *exchangeCase) recordedMock(t *testing.T, name, data string) {
 	t.Helper()
-	var found *mockbase.Mock
+	var names []string
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("there are the mocks %q, and %s", names, x.body)
+		}
+	})
 	await(t, "the mock "+name+" is recorded, with "+data, func() bool {
 		x.shop.mu.Lock()
 		defer x.shop.mu.Unlock()
-		at := slices.IndexFunc(x.shop.snapshot.Mocks, func(m *mockbase.Mock) bool { return m.Name == name })
+		names = names[:0]
+		for _, m := range x.shop.snapshot.Mocks {
+			names = append(names, m.Name)
+		}
+		at := slices.IndexFunc(x.shop.snapshot.Mocks, func(m *mockbase.Mock) bool { return strings.HasPrefix(m.Name, name) })
 		if at < 0 {
 			return false
 		}
-		found = x.shop.snapshot.Mocks[at]
-		place, err := testkit.LackingJSON(data, found.Document)
+		document := x.shop.snapshot.Mocks[at].Document
+		x.body = string(document)
+		place, err := testkit.LackingJSON(data, document)
 		return err == nil && place == ""
 	})
-	x.body = string(found.Document)
 }
 
 func (x *exchangeCase) createSession(t *testing.T, _, data string) {

@@ -48,7 +48,7 @@ import (
 //	crowd N        raw requests, divided by lines of "---", each sent N times at the same time
 //	counts         lines "N status body" of what a crowd was answered, sorted
 //	seen           the next request that came to the upstream, in the form of an answer; unseen D: none comes within D
-//	recorded NAME  the mock of this name, made by a recording: a JSON text that it must hold at least
+//	recorded NAME  the mock whose name begins so, made by a recording: a JSON text that it must hold at least
 //	replay         takes all mocks but the recorded ones away
 //	talk           what goes over a connection that was upgraded: "> text", ">ping text", ">close CODE reason", ">raw HEX"
 //	               are sent, "< text", "<ping text", "<pong text", "<close CODE reason" and "<end" are expected

@@ -46,7 +46,7 @@ func (x *exchangeCase) answerUpstream(t *testing.T, codings, data string) {
 		}
 		go x.upstream.serve(listener)
 	}
-	head, body, _ := strings.Cut(data, "\n\n")
+	head, body, _ := strings.Cut(x.filled(data), "\n\n")
 	body = coded(t, codings, strings.TrimSuffix(body, "\n"))
 	head = strings.Replace(strings.TrimSuffix(head, "\n"), "Content-Length: auto", "Content-Length: "+strconv.Itoa(len(body)), 1)
 	x.upstream.mu.Lock()

@@ -162,7 +162,8 @@ func viaOf(major, minor int) string {
 	return version + " mockbase"
 }
 
-// answerHeader builds the header of the answer from the upstream's.
+// answerHeader builds the header of the answer from the upstream's. Where that lists names beside "close" in Connection,
+// net/http has dropped the whole line, and so they cannot be known.
 func (r *Route) answerHeader(in *Request, answer *http.Response) http.Header {
 	h := withoutHops(answer.Header)
 	if r.rule.Via {
