@@ -1,6 +1,7 @@
 package mockbase
 
 import (
+	"encoding/json"
 	"math"
 )
 
@@ -42,6 +43,21 @@ func decodeRange(at place) *Range {
 		f.Fault("max", FieldRange, "must be at least the min of %d, found %d", *r.Min, *r.Max)
 	}
 	return r
+}
+
+// Backoff reads a member that holds the thresholds of expect.backoff; nil is none.
+func (f *Fields) Backoff(name string) *ExpectBackoff { return decodeMember(f, name, decodeBackoff) }
+
+// DecodeBackoff reads the thresholds of expect.backoff from an object. Pointers begin with #. It fails with
+// CodeValidationFailed, and with CodeMalformedBody for what is no JSON.
+func DecodeBackoff(src json.RawMessage) (*ExpectBackoff, error) {
+	root, err := ParseNode(src, FormatJSON, ParseLimits{})
+	if err != nil {
+		return nil, err
+	}
+	var faults Faults
+	backoff := decodeBackoff(place{root, "#", &faults})
+	return backoff, faults.Err()
 }
 
 // decodeBackoff reads the thresholds that a client's back-off is graded by.

@@ -46,6 +46,9 @@ type Exchange struct {
 	Mock   MockRef
 	Limits []LimitOutcome
 	Client Client
+	// ClientKey tells the mock's clients apart whose back-off is judged: the value of the mock's expect.backoff.key, else that of
+	// its limits' key; "" where the address does (rule AA32). Secrets in it are digests.
+	ClientKey string
 	// Duration is the time from the request's arrival to the end of the answer.
 	Duration time.Duration
 	// DelayPlanned and DelaySlept are the delay the mock asked for and the one that took place (rule AA17).
@@ -77,6 +80,9 @@ type Exchange struct {
 	Revision int64
 	Moments  []Moment
 }
+
+// ClientOfAll is the client key of a mock whose author wants no clients told apart.
+const ClientOfAll = "global"
 
 // ViaManagement marks exchanges of requests that were sent by the management plane (rule M-79).
 const ViaManagement = "management"

@@ -72,6 +72,8 @@ type route struct {
 	selection  selection
 	// by says who answers with the route: a mock or a collection.
 	by mockbase.AnsweredBy
+	// clients tells the mock's clients apart whose back-off is judged, where the mock says how.
+	clients *key
 	// responses are at least one, in the order of their author.
 	responses []response
 	ref       mockbase.MockRef
@@ -216,7 +218,7 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	r.selection = compileSelection(m, &r.guards, faults)
 	r.responses = compileResponses(c, s, m, r.room[:0], faults)
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
-	r.noteReading(r.limit(c, s, faults), faults)
+	r.noteReading(r.limit(c, s, faults)|r.tellApart(c, s, faults), faults)
 	return r
 }
 

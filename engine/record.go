@@ -91,6 +91,7 @@ func (c *call) record() {
 	c.checkAnswer()
 	c.recordRequest(&x.Request)
 	c.recordResponse(&x.Response)
+	c.recordClient(x)
 	c.redact(x)
 	c.engine.options.Journal.Record(x)
 }

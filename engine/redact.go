@@ -42,7 +42,7 @@ func (c *call) redact(x *mockbase.Exchange) {
 
 // digestKeys replaces keys of limits that hold the value of a header which the project hides.
 func (c *call) digestKeys(x *mockbase.Exchange) {
-	if len(x.Limits) == 0 || !c.program.redaction.Extended() {
+	if len(x.Limits) == 0 && x.ClientKey == "" || !c.program.redaction.Extended() {
 		return
 	}
 	for name, lines := range x.Request.Header {
@@ -53,6 +53,9 @@ func (c *call) digestKeys(x *mockbase.Exchange) {
 			if holdsAny(x.Limits[i].Key, lines) {
 				x.Limits[i].Key = digest(x.Limits[i].Key)
 			}
+		}
+		if holdsAny(x.ClientKey, lines) {
+			x.ClientKey = digest(x.ClientKey)
 		}
 	}
 }

@@ -49,7 +49,6 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	u := refusals{document: m.Document}
 	u.refuseIf(e.options.Limits == nil && limited(m.RateLimit), "#/rateLimit")
-	u.refuseIf(m.Expect != nil, "#/expect")
 	if m.Request.Path+m.Request.PathMatches+m.Request.RawTarget != "" {
 		s, err := e.compileSettings(c, &mockbase.Faults{})
 		if err != nil {

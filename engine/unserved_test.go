@@ -114,7 +114,7 @@ func mockFields() map[string]fieldCase {
 		"rateLimit":   served("limit/X1-the-sixth-call-is-429-and-moves-nothing"),
 		"headCounts":  served("state/L2-derived-head-consumes-like-get"),
 		"readBody":    served("answer/N9-unread-body-is-passed-over"),
-		"expect":      refused("#/mocks/0/expect", with("expect: { calls: 1 }")),
+		"expect":      served("limit/AA32-clients-are-told-apart"),
 	}
 }
 

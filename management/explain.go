@@ -19,6 +19,9 @@ type MockPlane interface {
 	// Comparer compiles the request of a mock, and returns what compares recorded exchanges with it. It fails like Explain, with
 	// pointers relative to the mock.
 	Comparer(ctx context.Context, projectID string, m *mockbase.Mock) (func(*mockbase.Exchange) mockbase.Candidate, error)
+	// ClientKeys compiles the key of expect.backoff, and returns what finds its value for a recorded exchange; false is that it
+	// was masked.
+	ClientKeys(ctx context.Context, projectID string, keys []string) (func(*mockbase.Exchange) (string, bool), error)
 	// Send makes a request as a client would, past the shield. It fails like Explain.
 	Send(ctx context.Context, of *mockbase.Errand) (*mockbase.Sent, error)
 }

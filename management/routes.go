@@ -188,6 +188,7 @@ func explanationRoutes(project string) []route {
 		{id: "M-151", method: http.MethodPost, path: project + "/try", access: accessViewer, scope: scopeMocksRead, operation: "try", handle: (*Server).try, asks: true, body: maxMockBody},
 		{id: "M-152", method: http.MethodPost, path: project + "/send", access: accessEditor, scope: scopeSessions, operation: "send", handle: (*Server).send, asks: true, body: maxMockBody, patience: maxSeriesTime + 5*time.Second},
 		{id: "M-180", method: http.MethodPost, path: project + "/verify", access: accessViewer, scope: scopeVerify, operation: "verify", handle: (*Server).verify, asks: true, patience: longestVerify + patience},
+		{id: "M-181", method: http.MethodGet, path: project + "/backoff", access: accessViewer, scope: scopeVerify, operation: "getBackoff", handle: (*Server).backoff, asks: true, query: backoffQuery()},
 		{id: "M-177", method: http.MethodGet, path: one + "/explain", access: accessViewer, scope: scopeTrafficRead, operation: "explainExchange", handle: (*Server).explainExchange, asks: true},
 		{id: "M-182", method: http.MethodGet, path: project + "/events", access: accessViewer, scope: scopeTrafficRead, operation: "streamEvents", handle: (*Server).streamEvents, tickets: true, offers: []string{typeEvents}, patience: streamPatience, query: append(trafficFilters(), "types", "batch", "after", "ticket")},
 		{id: "M-183", method: http.MethodPost, path: project + "/events/tickets", access: accessViewer, scope: scopeTrafficRead, operation: "issueTicket", handle: (*Server).issueTicket},

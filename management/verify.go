@@ -29,6 +29,7 @@ type verification struct {
 	// began is when the session began, whose exchanges can't be older.
 	began    time.Time
 	question verdict.Question
+	backoff  backoffQuestion
 }
 
 // expected is one expectation as it was sent.
@@ -68,6 +69,10 @@ func (s *Server) verify(c *call) error {
 		}
 		v.question.Expectations = append(v.question.Expectations, e)
 	}
+	v.backoff.own = !stated
+	if err := s.askBackoff(c, v, "#/backoff/key"); err != nil {
+		return err
+	}
 	for _, m := range c.project.Mocks {
 		if !m.Disabled {
 			v.question.Mocks = append(v.question.Mocks, m.Name)
@@ -91,9 +96,7 @@ func (v *verification) read(f *mockbase.Fields) {
 		f.Fault("wait", mockbase.FieldRange, "must be at most %s", durationText(longestVerify))
 	}
 	v.question.Unmatched, v.question.Unused = readLevel(f, "unmatched", verdict.LevelWarn), readLevel(f, "unused", verdict.LevelIgnore)
-	if f.Node("backoff") != nil {
-		f.Fault("backoff", mockbase.FieldNotServed, "back-off is not judged yet")
-	}
+	v.backoff.all = f.Backoff("backoff")
 }
 
 // readLevel reads how much something weighs.
@@ -313,13 +316,22 @@ func (s *Server) await(c *call, v *verification) *verdict.Verdict {
 
 // judge judges what is recorded now.
 func (s *Server) judge(c *call, v *verification) *verdict.Verdict {
+	oldestFirst, complete := s.recorded(c, v)
+	judged := verdict.Judge(&v.question, oldestFirst, complete)
+	if v.backoff.asked() {
+		judged.Add(verdict.JudgeBackoff(&v.backoff.question, oldestFirst, complete))
+	}
+	return judged
+}
+
+// recorded are the exchanges of a verification's range, oldest first, and whether none is missing.
+func (s *Server) recorded(c *call, v *verification) (oldestFirst []*mockbase.Exchange, complete bool) {
 	page := s.Traffic.Traffic(c.project.Project.ID, v.filter, "", math.MaxInt)
-	oldestFirst := slices.Clone(page.Items)
+	oldestFirst = slices.Clone(page.Items)
 	slices.Reverse(oldestFirst)
 	since := v.filter.Since
 	if v.began.After(since) {
 		since = v.began
 	}
-	complete := page.LostUntil.IsZero() || page.LostUntil.Before(since)
-	return verdict.Judge(&v.question, oldestFirst, complete)
+	return oldestFirst, page.LostUntil.IsZero() || page.LostUntil.Before(since)
 }

@@ -30,6 +30,7 @@ func fixedSize() int64 {
 func variableSize(x *mockbase.Exchange) int64 {
 	n := len(x.Request.Target) + len(x.Request.Host) + len(x.Request.Body) + len(x.Response.Body) + len(x.Error)
 	n += headerSize(x.Request.Header) + headerSize(x.Response.Header)
+	n += len(x.ClientKey)
 	for i := range x.Limits {
 		n += limitSize + len(x.Limits[i].Key)
 	}

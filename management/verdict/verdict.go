@@ -1,5 +1,5 @@
-// Package verdict judges recorded exchanges: whether expected requests came (rules Y8 and M-66). It computes
-// alone, and reads no clock.
+// Package verdict judges recorded exchanges: whether expected requests came (rules Y8 and M-66), and whether clients that
+// were refused backed off (rules AA32 to AA39). It computes alone, and reads no clock.
 package verdict
 
 import (
@@ -85,6 +85,15 @@ type Verdict struct {
 	Unmatched Unmatched `json:"unmatched"`
 	// Complete tells that every exchange of the range was there to be counted.
 	Complete bool `json:"complete"`
+	// Backoff says how clients behaved that were refused, where that was asked (rule M-73).
+	Backoff *Backoff `json:"backoff,omitempty"`
+}
+
+// Add adds what was found about clients that were refused.
+func (v *Verdict) Add(b *Backoff) {
+	v.Backoff = b
+	v.Checks = append(v.Checks, b.Verification()...)
+	v.Verdict = conclude(v.Complete, v.Checks)
 }
 
 // Check is one thing that was judged. Pass is nil where that is not known.

@@ -27,6 +27,7 @@ type exchangeRecord struct {
 	Mock          mockRecord           `json:"mock,omitzero"`
 	Limits        []limitRecord        `json:"limits,omitempty"`
 	Client        clientRecord         `json:"client"`
+	ClientKey     string               `json:"clientKey,omitempty"`
 	Duration      time.Duration        `json:"duration"`
 	DelayPlanned  time.Duration        `json:"delayPlanned,omitempty"`
 	DelaySlept    time.Duration        `json:"delaySlept,omitempty"`
@@ -136,7 +137,7 @@ func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
 		Forced: x.Forced, AnsweredBy: x.AnsweredBy, Policy: x.Policy, Duration: x.Duration,
 		DelayPlanned: x.DelayPlanned, DelaySlept: x.DelaySlept, ClientAborted: x.ClientAborted, Fault: x.Fault, NearMisses: x.NearMisses,
 		Hints: x.Hints, Violations: x.Violations, Warnings: x.Warnings, Error: x.Error, Redacted: x.Redacted, Via: x.Via, Revision: x.Revision, Unheard: x.MessagesDropped,
-		Request: requestRecord(x.Request), Response: responseRecord(x.Response), Mock: mockRecord(x.Mock), Client: clientRecord(x.Client),
+		Request: requestRecord(x.Request), Response: responseRecord(x.Response), Mock: mockRecord(x.Mock), Client: clientRecord(x.Client), ClientKey: x.ClientKey,
 	}
 	for _, l := range x.Limits {
 		r.Limits = append(r.Limits, limitRecord(l))
@@ -150,7 +151,7 @@ func encodeExchange(x *mockbase.Exchange) ([]byte, error) {
 	for i := range x.Webhooks {
 		r.Webhooks = append(r.Webhooks, recordWebhook(&x.Webhooks[i]))
 	}
-	return json.Marshal(r)
+	return json.Marshal(r) //nolint:gosec // the key of a client holds digests of secrets
 }
 
 func decodeExchange(record []byte) (*mockbase.Exchange, error) {
@@ -164,7 +165,7 @@ func decodeExchange(record []byte) (*mockbase.Exchange, error) {
 		DelayPlanned: r.DelayPlanned, DelaySlept: r.DelaySlept, ClientAborted: r.ClientAborted, Fault: r.Fault, NearMisses: r.NearMisses,
 		Hints: r.Hints, Violations: r.Violations, Warnings: r.Warnings, Error: r.Error, Redacted: r.Redacted, Via: r.Via, Revision: r.Revision, MessagesDropped: r.Unheard,
 		Request: mockbase.RecordedRequest(r.Request), Response: mockbase.RecordedResponse(r.Response), Mock: mockbase.MockRef(r.Mock),
-		Client: mockbase.Client(r.Client),
+		Client: mockbase.Client(r.Client), ClientKey: r.ClientKey,
 	}
 	for _, l := range r.Limits {
 		x.Limits = append(x.Limits, mockbase.LimitOutcome(l))
