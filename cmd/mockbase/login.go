@@ -32,11 +32,14 @@ read; the password is not kept. --context gives the sign-in a name, so that seve
 
 // Run makes the token, keeps it, and deletes the one that it takes the place of.
 func (c *loginCommand) Run(p *process) error {
+	kept, err := p.loadCredentials()
+	if err != nil {
+		return err
+	}
+	if kept.Contexts[c.Context] == nil || p.origins["server"].Stated() {
+		p.origins["context"] = config.FromDefault // it names what is to be kept, and no server
+	}
 	return p.call(&c.Target, "sign in", func(r *remote) error {
-		kept, err := p.loadCredentials()
-		if err != nil {
-			return err
-		}
 		name := c.name(r, kept)
 		usual := ""
 		if old := kept.Contexts[name]; old != nil {
@@ -157,7 +160,7 @@ func (c *logoutCommand) Run(p *process) error {
 	if target.CAFile == "" {
 		target.CAFile = found.CAFile
 	}
-	p.origins["server"] = config.FromFlag
+	p.origins["server"], p.origins["context"], p.origins["ready-file"] = config.FromFlag, config.FromDefault, config.FromDefault
 	r, err := p.connect(p.ctx, &target)
 	if err != nil {
 		return err

@@ -63,11 +63,12 @@ type grammar struct {
 	Context     contextCommands    `cmd:"" help:"Switch between the servers that you are signed in at."`
 	Whoami      whoamiCommand      `cmd:"" help:"Show as whom a server knows you."`
 	Project     projectCommands    `cmd:"" help:"Manage projects."`
-	User        struct {
-		Create userCreateCommand `cmd:"" help:"Make an account, while the server is stopped."`
-	} `cmd:"" help:"Manage accounts."`
-	Backup backupCommands `cmd:"" help:"Make, list and restore copies of the definitions and accounts."`
-	DB     struct {
+	User        userCommands       `cmd:"" help:"Manage accounts."`
+	Token       tokenCommands      `cmd:"" help:"Manage API tokens."`
+	Key         keyCommands        `cmd:"" help:"Look after the keys that sign access tokens."`
+	Audit       auditCommand       `cmd:"" help:"Print who changed what."`
+	Backup      backupCommands     `cmd:"" help:"Make, list and restore copies of the definitions and accounts."`
+	DB          struct {
 		Check  dbCheckCommand  `cmd:"" help:"Look for damage in the database."`
 		Vacuum dbVacuumCommand `cmd:"" help:"Give the room of what was deleted back, while the server is stopped."`
 	} `cmd:"" name:"db" help:"Look after the database."`

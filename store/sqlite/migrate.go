@@ -59,6 +59,23 @@ func (s schema) migrate(ctx context.Context, f *file) error {
 	return nil
 }
 
+// same fails with a NewerError unless the file has exactly the schema of this binary.
+func (s schema) same(ctx context.Context, f *file) error {
+	have, err := f.version(ctx)
+	if err != nil {
+		return f.diagnose(err)
+	}
+	provider, err := s.provider(f.write)
+	if err != nil {
+		return err
+	}
+	sources := provider.ListSources()
+	if known := sources[len(sources)-1].Version; have != known {
+		return &store.NewerError{Path: f.path, Have: have, Known: known}
+	}
+	return nil
+}
+
 func (s schema) provider(pool *sql.DB) (*goose.Provider, error) {
 	folder, err := fs.Sub(migrations, "migrations/"+string(s))
 	if err != nil {

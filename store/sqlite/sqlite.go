@@ -35,6 +35,10 @@ type Options struct {
 	// Path is the database file. It is made with mode 0600, its directory with mode 0700, when they are missing. The
 	// empty path is a database in memory that touches no file.
 	Path string
+	// Beside opens the definitions alone, and beside the process that has them open: without the lock, and only when they
+	// are there and of this binary's schema. It is for short changes of accounts while a server runs; what a server keeps in
+	// memory, as mocks, must not be changed this way.
+	Beside bool
 	// Clock tells the time; nil is the system's clock.
 	Clock func() time.Time
 	// Logger takes what is worth knowing; nil is silence.
@@ -61,10 +65,31 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if d.logger == nil {
 		d.logger = slog.New(slog.DiscardHandler)
 	}
-	if err := d.open(ctx, o.Path); err != nil {
+	open := d.open
+	if o.Beside {
+		open = d.openBeside
+	}
+	if err := open(ctx, o.Path); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// openBeside opens definitions that another process has open, and changes nothing of them.
+func (d *DB) openBeside(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return fmt.Errorf("find database: %w", err)
+	}
+	f := &file{path: path, schema: schemaDefinitions}
+	d.definitions = f
+	if err := f.connect(f.schema.synchronous()); err != nil {
+		return err
+	}
+	return f.schema.same(ctx, f)
 }
 
 func (d *DB) open(ctx context.Context, path string) (err error) {
