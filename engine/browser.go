@@ -92,7 +92,7 @@ func (c *call) protectBrowser(h http.Header) {
 			delete(h, name)
 		}
 	}
-	if c.program.settings.sandbox && isNavigation(c.header) {
+	if c.program.settings.sandbox && !c.own && isNavigation(c.header) {
 		const name = "Content-Security-Policy"
 		h[name] = append(slices.Clip(h[name]), sandboxPolicy)
 	}

@@ -6,7 +6,8 @@ import "net/http"
 // path and the name of the project, so that a shield may count by the endpoint and not by the path, whose ids are many
 // (rule RL80). It is empty where no mock has a path of this structure. It looks at nothing but the target.
 func (e *Engine) Endpoint(r *http.Request) string {
-	t, ok := parseTarget(rawTarget(r), e.prefix)
+	own, _ := r.Context().Value(ownProject{}).(string)
+	t, ok := e.located(r, own)
 	if !ok {
 		return ""
 	}

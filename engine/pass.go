@@ -66,7 +66,7 @@ func (p *passing) prepare(c *call) (sending, *failure) {
 func (p *passing) send(c *call) {
 	in := &proxy.Request{
 		In: c.request, Header: c.header, Target: c.target.path, Body: c.outcome.received,
-		Peer: peerAddress(c.request), OwnBase: c.engine.prefix + c.target.slug, Keep: c.keepFor(p),
+		Peer: peerAddress(c.request), OwnBase: c.ownBase(), Keep: c.keepFor(p),
 	}
 	if c.asked {
 		in.Target += "?" + c.rawQuery

@@ -59,6 +59,6 @@ func (e *Engine) run(w http.ResponseWriter, r *http.Request, on *errand) (broken
 			panic(cause)
 		}
 	}()
-	e.serve(w, r, on)
+	e.serve(w, r, origin{errand: on})
 	return false
 }

@@ -13,12 +13,20 @@ import (
 // ServeHTTP answers a request whose target lies below the base path, and OPTIONS *. It reads the raw target of the
 // request line; a router in front must not have cleaned or redirected it. It panics with [http.ErrAbortHandler] when the
 // request's context ends before there is an answer.
-func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.serve(w, r, nil) }
+func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.serve(w, r, origin{}) }
 
-// serve answers a request; on is nil for one that came over a connection.
-func (e *Engine) serve(w http.ResponseWriter, r *http.Request, on *errand) {
-	c := e.newCall(w, r)
-	c.errand = on
+// origin is where a request came from.
+type origin struct {
+	// errand is nil for a request that came over a connection.
+	errand *errand
+	// own is the project whose own port or host it came to, "" for the shared address.
+	own string
+}
+
+// serve answers a request.
+func (e *Engine) serve(w http.ResponseWriter, r *http.Request, from origin) {
+	c := e.newCall(w, r, from.own)
+	c.errand = from.errand
 	defer e.done(c)
 	if c.anyServer() || c.preflight() {
 		return
@@ -53,6 +61,8 @@ type call struct {
 	target  target
 	inquiry
 
+	// own tells that the request came to the project's own port or host.
+	own bool
 	// located tells that leaves holds the mocks of this path structure.
 	located bool
 	leaves  []*leaf
@@ -104,14 +114,14 @@ type call struct {
 }
 
 // newCall finds the project and takes the request apart as far as every answer needs it.
-func (e *Engine) newCall(w http.ResponseWriter, r *http.Request) *call {
+func (e *Engine) newCall(w http.ResponseWriter, r *http.Request, own string) *call {
 	c, used := e.calls.Get().(*call)
 	if !used {
 		c = new(call)
 	}
 	c.engine, c.w, c.request, c.program = e, w, r, e.nowhere
-	raw := rawTarget(r)
-	if t, ok := parseTarget(raw, c.engine.prefix); ok {
+	c.own = own != ""
+	if t, ok := e.located(r, own); ok {
 		c.target = t
 		if p := c.engine.programs.Load().bySlug[t.slug]; p != nil {
 			c.program = p
@@ -189,7 +199,7 @@ func (c *call) unfit() *failure {
 		return noProject(c.target.slug)
 	case c.program.project.Access == mockbase.AccessToken && !c.engine.admits(c.request, c.program.project.ID):
 		return tokenNeeded()
-	case c.program.settings.sandbox && c.header.Get("Service-Worker") == "script" && isBrowser(c.header):
+	case c.program.settings.sandbox && !c.own && c.header.Get("Service-Worker") == "script" && isBrowser(c.header):
 		return noServiceWorker()
 	}
 	if f := c.join(); f != nil {

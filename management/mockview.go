@@ -82,7 +82,7 @@ func (s *Server) extra(c *call, m *mockbase.Mock, stats mockStats) mockExtra {
 	extra := mockExtra{
 		ID: m.ID, Project: c.project.Project.Slug, Version: m.Version, CreatedAt: timeText(m.CreatedAt), UpdatedAt: timeText(m.UpdatedAt),
 		UpdatedBy: maybeText(m.UpdatedBy), Source: maybeText(source), ReadOnly: m.Origin != "",
-		URLs: urls{Path: s.mocksURL(c.Request(), c.project.Project.Slug) + pathURL(m.Request.Path)}, Warnings: []warning{},
+		URLs: s.urlsOf(c.Request(), c.project.Project.Slug, pathURL(m.Request.Path)), Warnings: []warning{},
 		Stats: statsView{Calls: stats.calls, Calls24h: stats.calls24h, LastCallAt: maybeTime(stats.last)},
 	}
 	for _, w := range s.warnings(c.project, m) {

@@ -47,7 +47,7 @@ func (s *Server) projectView(c *call, snapshot *mockbase.Snapshot, role mockbase
 	p := snapshot.Project
 	return projectView{
 		ID: p.ID, Slug: p.Slug, Name: p.Name, Description: p.Description, Access: p.Access,
-		URLs: urls{Path: s.mocksURL(c.Request(), p.Slug)}, Settings: settingsView(p), Counts: s.count(snapshot),
+		URLs: s.urlsOf(c.Request(), p.Slug, ""), Settings: settingsView(p), Counts: s.count(snapshot),
 		Source: maybeText(p.Origin), ReadOnly: p.Origin != "", Role: role, Version: p.Version,
 		CreatedAt: timeText(p.CreatedAt), UpdatedAt: timeText(p.UpdatedAt),
 	}

@@ -191,6 +191,9 @@ type Options struct {
 	// PublicURL is where people reach this server, MocksURL where they reach the mocks: scheme, host, port and no slash
 	// at the end. Empty means as the request came.
 	PublicURL, MocksURL string
+	// OwnURLs are the addresses of a project that its own host and its own port have, without a slash at the end, each ""
+	// where there is none; nil means that no project has any.
+	OwnURLs func(slug string) (host, port string)
 	// BasePath is the path that a proxy has in front of all of ours, without a slash at the end; requests come without it.
 	BasePath string
 	// InsecureCookies allows a refresh cookie over plain HTTP beyond loopback (rule M-35).

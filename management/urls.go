@@ -1,6 +1,7 @@
 package management
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -10,6 +11,25 @@ import (
 // urls are where mocks answer.
 type urls struct {
 	Path string `json:"path"`
+	// Host and Port are addresses of the project's own, where it has them.
+	Host string `json:"host,omitempty"`
+	Port string `json:"port,omitempty"`
+}
+
+// urlsOf are the addresses of what lies at a path of a project.
+func (s *Server) urlsOf(r *http.Request, slug, path string) urls {
+	u := urls{Path: s.mocksURL(r, slug) + path}
+	if s.OwnURLs == nil {
+		return u
+	}
+	host, port := s.OwnURLs(slug)
+	if host != "" {
+		u.Host = host + path
+	}
+	if port != "" {
+		u.Port = port + path
+	}
+	return u
 }
 
 // pathURL writes the path of a mock as it stands in a URL: literal text percent-encoded, and between the slashes the

@@ -62,6 +62,12 @@ func (s *server) summary() *summary {
 	if s.setup != nil {
 		sum.setupCode = s.setup.String()
 	}
+	for _, own := range s.owned {
+		sum.own = append(sum.own, reachable(s.scheme(), own.Addr(), net.InterfaceAddrs)[0]+"/  "+own.slug)
+	}
+	for _, own := range s.settings.ProjectHost {
+		sum.own = append(sum.own, s.scheme()+"://"+own.Host+s.portOf(s.listen[0])+"/  "+own.Slug)
+	}
 	sum.projects, sum.mockCount = s.counts()
 	return sum
 }
@@ -100,8 +106,9 @@ func (s *server) writeFiles() error {
 			PID: os.Getpid(), Version: version, URL: s.baseURL(s.listen[0]), AdminURL: s.baseURL(s.administration()), Projects: map[string]readyProject{},
 		}
 		for _, p := range s.catalog.Projects() {
-			document.Projects[p.Project.Slug] = readyProject{URL: document.URL + "/m/" + p.Project.Slug}
+			document.Projects[p.Project.Slug] = readyProject{URL: s.projectURL(p.Project.Slug)}
 		}
+		document.Token = s.readyToken()
 		text, err := json.MarshalIndent(document, "", "  ")
 		if err != nil {
 			return fmt.Errorf("write ready file: %w", err)

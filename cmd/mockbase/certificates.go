@@ -19,6 +19,9 @@ type certificates struct {
 
 // openCertificates reads the TLS files, if there are any (rule C-80).
 func (s *server) openCertificates() error {
+	if s.settings.TLSSelfSigned {
+		return s.openSelfSigned()
+	}
 	if s.settings.TLSCert == "" {
 		return nil
 	}

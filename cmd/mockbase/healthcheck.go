@@ -68,7 +68,7 @@ func (*healthcheckCommand) unhealthy(p *process, target string, err error) error
 // target is the probe's URL on the loopback side of the address that serve binds.
 func (c *healthcheckCommand) target() string {
 	scheme, path := "http", "/healthz"
-	if c.TLSCert != "" {
+	if c.TLSCert != "" || c.TLSSelfSigned {
 		scheme = "https"
 	}
 	if c.Ready {

@@ -33,14 +33,17 @@ func (s *server) serveHTTP() error {
 	if err != nil {
 		return err
 	}
-	s.http = &httpServers{failed: make(chan error, len(s.listen))}
+	s.http = &httpServers{failed: make(chan error, len(s.listen)+len(s.owned))}
 	s.ends = append(s.ends, s.http.close)
+	for _, own := range s.owned {
+		s.serve(own.Listener, s.engine.Own(own.slug))
+	}
 	base := string(s.settings.BasePath)
 	if len(s.listen) == 1 {
-		s.serve(s.listen[0], behindBase(base, &plane{mocks: s.engine, management: administration}))
+		s.serve(s.listen[0], s.withHosts(behindBase(base, &plane{mocks: s.engine, management: administration})))
 		return nil
 	}
-	s.serve(s.listen[0], behindBase(base, &plane{mocks: s.engine, management: &mocksOnly{management: administration}}))
+	s.serve(s.listen[0], s.withHosts(behindBase(base, &plane{mocks: s.engine, management: &mocksOnly{management: administration}})))
 	s.serve(s.listen[1], administrationBehind(base, administration))
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -142,7 +141,7 @@ func (p *process) dispatch(args []string) error {
 		return nil
 	}
 	if err != nil {
-		return usage(err, args)
+		return usage(err)
 	}
 	p.quiet, p.noColor, p.verbose = g.Quiet, g.NoColor, g.Verbose
 	p.origins = p.settings.Note(command)
@@ -171,16 +170,9 @@ func (p *process) openSettings(c *kong.Context) error {
 }
 
 // usage turns what kong says of a command line into a failure (rule C-5).
-func usage(err error, args []string) error {
+func usage(err error) error {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
-	}
-	for _, arg := range args {
-		name, isFlag := strings.CutPrefix(arg, "--")
-		name, _, _ = strings.Cut(name, "=")
-		if isFlag && config.NotServed(name) && strings.Contains(err.Error(), "--"+name) {
-			return &failure{code: exitUsage, err: fmt.Errorf("--%s is not supported by this version yet", name), fix: "leave it out"}
-		}
 	}
 	return &failure{code: exitUsage, err: err, fix: "mockbase --help lists the commands, mockbase help COMMAND their flags"}
 }

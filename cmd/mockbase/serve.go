@@ -46,6 +46,7 @@ type server struct {
 	log      *journalist
 	tls      *certificates
 	listen   []net.Listener
+	owned    []ownedListener
 	store    *sqlite.DB
 	keys     *auth.KeyRing
 	shield   *guarded
@@ -55,6 +56,7 @@ type server struct {
 	catalog  *catalog.Catalog
 	files    *fileMode
 	setup    *setupCode
+	passing  *passingAccounts
 	stored   *storedSettings
 	began    time.Time
 	state    *readiness
@@ -124,11 +126,18 @@ func (s *server) bind() error {
 	if s.settings.AdminAddr != "" {
 		addresses = append(addresses, namedAddress{"admin-addr", s.settings.AdminAddr})
 	}
+	shared := len(addresses)
+	for _, own := range s.settings.ListenProject {
+		addresses = append(addresses, namedAddress{"listen-project", own.Address})
+	}
 	open, err := newBinder(s.origins).bind(s.ctx, addresses)
 	if err != nil {
 		return err
 	}
-	s.listen = open
+	s.listen = open[:shared]
+	for i, own := range s.settings.ListenProject {
+		s.owned = append(s.owned, ownedListener{Listener: open[shared+i], slug: own.Slug})
+	}
 	for _, l := range open {
 		s.ends = append(s.ends, func() error {
 			if err := l.Close(); !errors.Is(err, net.ErrClosed) {
@@ -324,7 +333,7 @@ func (s *server) close() error {
 
 // reload reads again what files hold: mocks and certificates.
 func (s *server) reload() {
-	if s.tls != nil {
+	if s.tls != nil && s.tls.certFile != "" {
 		s.tls.reload(s.log.Logger, s.clock())
 	}
 	if s.files != nil {

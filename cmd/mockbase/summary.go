@@ -25,7 +25,9 @@ type summary struct {
 	// mocks are the addresses where mocks answer, page that of the first page, "" without one.
 	mocks []string
 	page  string
-	api   string
+	// own are the addresses of projects that have their own, each with the project.
+	own []string
+	api string
 	// limits are the shield's, as "engine 120 per 60 s".
 	limits []string
 	store  string
@@ -54,6 +56,9 @@ func (s *summary) text() string {
 	}
 	for i, address := range s.mocks {
 		line(first(i, "mocks"), address+"/m/{project}/…")
+	}
+	for i, own := range s.own {
+		line(first(i, "own"), own)
 	}
 	if s.page != "" {
 		line("page", s.page+"/")
@@ -84,6 +89,9 @@ func (s *summary) facts() []slog.Attr {
 	}
 	if len(s.folders) > 0 {
 		facts = append(facts, slog.Any("files", s.folders))
+	}
+	if len(s.own) > 0 {
+		facts = append(facts, slog.Any("own", s.own))
 	}
 	if s.instance != "" {
 		facts = append(facts, slog.String("instance", s.instance))

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/store/sqlite"
@@ -24,7 +26,7 @@ func (s *server) system(ctx context.Context) (mockbase.SystemState, error) {
 		Limiter:       mockbase.SystemLimiter{Backend: limiter.Backend, State: limiter.State},
 		Memory:        mockbase.SystemMemory{HeapBytes: memory.HeapAlloc, TotalBytes: memory.Sys},
 		Goroutines:    runtime.NumGoroutine(),
-		Listeners:     s.listeners(),
+		Listeners:     s.listenersView(),
 	}, nil
 }
 
@@ -47,8 +49,17 @@ func (s *server) storeState(ctx context.Context) mockbase.SystemStore {
 	return state
 }
 
-// listeners are the addresses that connections are accepted at, with what answers there (rule C-21).
-func (s *server) listeners() []mockbase.SystemListener {
+// listeners are all of them, those of projects too.
+func (s *server) listeners() []net.Listener {
+	all := slices.Clone(s.listen)
+	for _, own := range s.owned {
+		all = append(all, own.Listener)
+	}
+	return all
+}
+
+// listenersView are the addresses that connections are accepted at, with what answers there (rule C-21).
+func (s *server) listenersView() []mockbase.SystemListener {
 	list := make([]mockbase.SystemListener, 0, len(s.listen))
 	for i, l := range s.listen {
 		serves := []string{"mocks", "management", "probes"}
@@ -59,6 +70,9 @@ func (s *server) listeners() []mockbase.SystemListener {
 			serves = []string{"management", "probes"}
 		}
 		list = append(list, mockbase.SystemListener{Address: l.Addr().String(), TLS: s.tls != nil, Serves: serves})
+	}
+	for _, own := range s.owned {
+		list = append(list, mockbase.SystemListener{Address: own.Addr().String(), TLS: s.tls != nil, Serves: []string{"mocks of " + own.slug}})
 	}
 	return list
 }

@@ -14,7 +14,7 @@ func (s *server) upstreams() outbound.Options {
 	for _, n := range s.settings.AllowUpstream {
 		o.Allow = append(o.Allow, netip.Prefix(n))
 	}
-	for _, l := range s.listen {
+	for _, l := range s.listeners() {
 		at, ok := l.Addr().(*net.TCPAddr)
 		o.Loopback = o.Loopback && ok && at.IP.IsLoopback()
 	}
@@ -23,7 +23,7 @@ func (s *server) upstreams() outbound.Options {
 
 // owns tells whether an address is one that this server listens on.
 func (s *server) owns(target netip.AddrPort) bool {
-	return slices.ContainsFunc(s.listen, func(l net.Listener) bool {
+	return slices.ContainsFunc(s.listeners(), func(l net.Listener) bool {
 		at, ok := l.Addr().(*net.TCPAddr)
 		if !ok || at.AddrPort().Port() != target.Port() {
 			return false

@@ -42,7 +42,7 @@ meanwhile, and minds the change at once.`
 }
 
 // offline tells whether the data directory is meant: it is stated more closely than a server, or nobody is signed in.
-func (f *accountFlags) offline(p *process) (bool, error) {
+func (*accountFlags) offline(p *process) (bool, error) {
 	switch p.closest("data-dir", "server", "ready-file", "context", "token", "token-file") {
 	case "data-dir":
 		return true, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -133,7 +134,7 @@ const invitationLife = 72 * time.Hour
 
 func (c *userInviteCommand) runOffline(p *process, role mockbase.InstanceRole) error {
 	if len(c.Grants) > 0 {
-		return &failure{code: exitUsage, err: fmt.Errorf("--member needs a server"), fix: "leave it out, or sign in with mockbase login"}
+		return &failure{code: exitUsage, err: errors.New("--member needs a server"), fix: "leave it out, or sign in with mockbase login"}
 	}
 	return p.withAccounts(&c.Data, mustExist, func(db *sqlite.DB) error {
 		users, err := db.AllUsers(p.ctx)

@@ -20,6 +20,7 @@ func (s *Settings) Check(origins map[string]Origin) []Fault {
 	c.secret(&s.AdminPassword, "admin-password", s.AdminPasswordFile)
 	c.admin(s)
 	c.tls(s)
+	c.owned(s)
 	c.redis(s)
 	c.limits(s)
 	c.names(s)

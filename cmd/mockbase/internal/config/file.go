@@ -59,9 +59,6 @@ func parseFile(path string, text []byte, table []Setting) (map[string]entry, []F
 }
 
 func unknownKey(at, key string, known []string) Fault {
-	if NotServed(flagName(key)) {
-		return Fault{Place: at, Subject: key, Reason: "is not supported by this version yet", Fix: "remove the key", Code: mockbase.FieldNotServed}
-	}
 	f := Fault{Place: at, Reason: fmt.Sprintf("unknown key %q", key), Code: mockbase.FieldUnknownKey}
 	if near := nearest(key, known); near != "" {
 		f.Reason += fmt.Sprintf(", did you mean %q?", near)

@@ -146,22 +146,16 @@ func (r *Reader) Faults() []Fault { return r.faults }
 // Warning is a variable of ours that has no effect.
 type Warning struct {
 	Variable string
-	// NotYet tells that the variable is known, and that this version does not act on it.
-	NotYet bool
 	// Near is the known variable that may be meant, or "".
 	Near string
 }
 
 // String says it in one line.
 func (w Warning) String() string {
-	switch {
-	case w.NotYet:
-		return "variable " + w.Variable + " has no effect yet: this version does not act on it"
-	case w.Near != "":
+	if w.Near != "" {
 		return "unknown variable " + w.Variable + ", did you mean " + w.Near + "?"
-	default:
-		return "unknown variable " + w.Variable
 	}
+	return "unknown variable " + w.Variable
 }
 
 // mockURL is the variable in which the command run tells what it starts where mocks answer; nothing of ours reads it.
@@ -179,12 +173,7 @@ func (r *Reader) Warnings() []Warning {
 		if !strings.HasPrefix(name, envPrefix) || slices.Contains(known, name) {
 			continue
 		}
-		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
-		if NotServed(flag) {
-			warnings = append(warnings, Warning{Variable: name, NotYet: true})
-		} else {
-			warnings = append(warnings, Warning{Variable: name, Near: nearest(name, known)})
-		}
+		warnings = append(warnings, Warning{Variable: name, Near: nearest(name, known)})
 	}
 	return warnings
 }

@@ -31,17 +31,20 @@ type Settings struct {
 
 // Listen is where and how the server is reached.
 type Listen struct {
-	Addr                 Address     `name:"addr" default:"127.0.0.1:8080" group:"listen" placeholder:"HOST:PORT" help:"Address to listen on; port 0 lets the system choose."`
-	AdminAddr            Address     `name:"admin-addr" group:"listen" placeholder:"HOST:PORT" help:"Second address, which alone serves the management API and the pages; --addr keeps mocks and probes."`
-	PublicURL            BaseURL     `name:"public-url" group:"listen" placeholder:"URL" help:"Where clients reach this server, when a proxy stands in front; else derived from each request."`
-	BasePath             BasePath    `name:"base-path" group:"listen" placeholder:"PATH" help:"Path that everything is served below, when a proxy passes on a part of its own; the probes stay at the root as well."`
-	TLSCert              string      `name:"tls-cert" group:"listen" placeholder:"FILE" help:"Certificate chain in PEM; makes every listener HTTPS."`
-	TLSKey               string      `name:"tls-key" group:"listen" placeholder:"FILE" help:"Private key of --tls-cert in PEM."`
-	AllowedHosts         []string    `name:"allowed-hosts" group:"listen" placeholder:"HOST" help:"Host names the management API answers to; on a loopback address always only these and loopback names."`
-	ManagementOrigins    []WebOrigin `name:"management-origins" group:"listen" placeholder:"ORIGIN" help:"Web origins that may call the management API from a browser."`
-	AllowInsecureCookies bool        `name:"allow-insecure-cookies" group:"listen" help:"Set the sign-in cookie over plain HTTP on other than loopback addresses as well."`
-	AllowUpstream        []Network   `name:"allow-upstream" group:"listen" placeholder:"NET" help:"Addresses or networks that proxies and webhooks may call besides public ones."`
-	ShutdownTimeout      Duration    `name:"shutdown-timeout" default:"10s" group:"listen" placeholder:"TIME" help:"How long running answers may take after SIGTERM."`
+	Addr                 Address          `name:"addr" default:"127.0.0.1:8080" group:"listen" placeholder:"HOST:PORT" help:"Address to listen on; port 0 lets the system choose."`
+	AdminAddr            Address          `name:"admin-addr" group:"listen" placeholder:"HOST:PORT" help:"Second address, which alone serves the management API and the pages; --addr keeps mocks and probes."`
+	ListenProject        []ProjectAddress `name:"listen-project" group:"listen" placeholder:"SLUG=HOST:PORT" help:"Address that serves one project's mocks at /, and nothing else; may be repeated."`
+	ProjectHost          []ProjectHost    `name:"project-host" group:"listen" placeholder:"SLUG=HOST" help:"Host name by which --addr serves one project's mocks at /; may be repeated."`
+	PublicURL            BaseURL          `name:"public-url" group:"listen" placeholder:"URL" help:"Where clients reach this server, when a proxy stands in front; else derived from each request."`
+	BasePath             BasePath         `name:"base-path" group:"listen" placeholder:"PATH" help:"Path that everything is served below, when a proxy passes on a part of its own; the probes stay at the root as well."`
+	TLSCert              string           `name:"tls-cert" group:"listen" placeholder:"FILE" help:"Certificate chain in PEM; makes every listener HTTPS."`
+	TLSKey               string           `name:"tls-key" group:"listen" placeholder:"FILE" help:"Private key of --tls-cert in PEM."`
+	TLSSelfSigned        bool             `name:"tls-self-signed" group:"listen" help:"Make a certificate, for this machine's names and addresses, and keep it in the data directory; makes every listener HTTPS."`
+	AllowedHosts         []string         `name:"allowed-hosts" group:"listen" placeholder:"HOST" help:"Host names the management API answers to; on a loopback address always only these and loopback names."`
+	ManagementOrigins    []WebOrigin      `name:"management-origins" group:"listen" placeholder:"ORIGIN" help:"Web origins that may call the management API from a browser."`
+	AllowInsecureCookies bool             `name:"allow-insecure-cookies" group:"listen" help:"Set the sign-in cookie over plain HTTP on other than loopback addresses as well."`
+	AllowUpstream        []Network        `name:"allow-upstream" group:"listen" placeholder:"NET" help:"Addresses or networks that proxies and webhooks may call besides public ones."`
+	ShutdownTimeout      Duration         `name:"shutdown-timeout" default:"10s" group:"listen" placeholder:"TIME" help:"How long running answers may take after SIGTERM."`
 }
 
 // Data is where everything is kept.

@@ -99,16 +99,6 @@ func keyName(name string) string {
 	return strings.Join(words, "")
 }
 
-// NotServed tells whether a setting of this flag name is known and not acted upon by this version. It is refused as a
-// flag and as a key, so that nobody relies on what does not happen.
-func NotServed(name string) bool {
-	switch name {
-	case "listen-project", "project-host", "tls-self-signed":
-		return true
-	}
-	return false
-}
-
 // Values writes every setting the way it is read, by flag name. Secrets hide themselves.
 func (s *Settings) Values() (map[string]string, error) {
 	model, err := kong.New(s, kong.ExplicitGroups(Groups()), kong.NoDefaultHelp())
