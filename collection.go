@@ -84,3 +84,16 @@ type Credential struct {
 	Scheme, Value string
 	Scopes        []string
 }
+
+// WithSeed returns a copy whose sample data a text holds, as the member seed would. The error is a *[Error] of what is wrong
+// with the text.
+func (c *Collection) WithSeed(text []byte, format Format) (Collection, error) {
+	seeded := *c
+	node, err := ParseNode(text, format, ParseLimits{})
+	if err != nil {
+		return seeded, err
+	}
+	var faults Faults
+	decodeSeedData(NewFields(&Node{Kind: NodeObject, Members: []Member{{Key: "seed", Value: node}}}, "#", &faults), &seeded)
+	return seeded, faults.Err()
+}

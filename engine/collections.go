@@ -27,7 +27,7 @@ func (p *program) collect(former *program) error {
 		return nil
 	}
 	var faults mockbase.Faults
-	p.collections = collection.Compile(list, &faults)
+	p.collections = collection.Compile(p.settings.seeded(list, &faults), &faults)
 	b := &collector{set: p.collections, config: &p.project.Config, settings: p.settings, compress: p.project.Config.Settings.Compress, faults: &faults}
 	for _, name := range p.collections.Names() {
 		b.add(name)

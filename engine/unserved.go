@@ -20,10 +20,10 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 		_, err := compileKey(c.Scenarios[i].Keys)
 		u.refuseIf(err != nil, "#/scenarios/"+mockbase.PointerToken(c.Scenarios[i].Name)+"/key")
 	}
-	u.collections(c.Collections)
 	e.checkDocuments(&u, c)
 	// What else is wrong with the settings is listed below, each with its place.
 	if s, err := e.compileSettings(c, &u.faults); err == nil {
+		collection.Compile(s.seeded(c.Collections, &u.faults), &u.faults)
 		u.limits(c, s)
 	}
 	if most := c.Settings.MaxBody; most != nil && *most > e.options.MaxBody {
@@ -71,15 +71,6 @@ func (u *refusals) refuseIf(there bool, pointer string) { //nolint:revive // a t
 	if there {
 		u.faults.Append(notServed(pointer, pointer[strings.LastIndexByte(pointer, '/')+1:]))
 	}
-}
-
-func (u *refusals) collections(list []mockbase.Collection) {
-	for i := range list {
-		c := &list[i]
-		at := "#/collections/" + mockbase.PointerToken(c.Name)
-		u.refuseIf(c.SeedFile != "", at+"/seedFile")
-	}
-	collection.Compile(list, &u.faults)
 }
 
 // limits notes what is wrong with the named limits, the default one and those of collections, or that none is served.
