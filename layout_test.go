@@ -85,14 +85,15 @@ var house = []struct {
 	{pkg: "store", ours: []string{""}},
 	{pkg: "store/sqlite", ours: []string{"", "store"}, others: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3", "golang.org/x/sys"}},
 	{pkg: "store/storetest", ours: []string{"", "store"}},
-	{pkg: "management", ours: []string{"", "ratelimit", "interchange", "openapi", "management/auth", "management/catalog", "management/verdict"}, others: []string{"github.com/labstack/echo/v4"}},
+	{pkg: "management", ours: []string{"", "ratelimit", "interchange", "openapi", "management/auth", "management/catalog", "management/federation", "management/verdict"}, others: []string{"github.com/labstack/echo/v4"}},
 	{pkg: "management/auth", ours: []string{""}, others: []string{"github.com/golang-jwt/jwt/v5", "golang.org/x/crypto", "golang.org/x/text"}},
 	{pkg: "management/catalog", ours: []string{""}},
+	{pkg: "management/federation", others: []string{"github.com/coreos/go-oidc/v3", "golang.org/x/oauth2"}},
 	{pkg: "management/verdict", ours: []string{""}},
 	{pkg: "web"},
 	{pkg: "examples"},
 	{pkg: "internal/schemawork", others: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-	{pkg: "internal/testkit", ours: []string{""}, others: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "golang.org/x/sys"}},
+	{pkg: "internal/testkit", ours: []string{""}, others: []string{"github.com/golang-jwt/jwt/v5", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "golang.org/x/sys"}},
 	{pkg: "cmd/mockbase", ours: []string{"*"}, others: []string{"*"}},
 }
 

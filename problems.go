@@ -19,7 +19,7 @@ type ProblemPage struct {
 
 // Problems lists every code, in the order of the documentation.
 func Problems() []ProblemPage {
-	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(), ownerProblems(), limitProblems(), shieldProblems(),
+	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(), ownerProblems(), providerProblems(), limitProblems(), shieldProblems(),
 		serverProblems(), planeProblems(), fieldProblems(), warningProblems())
 }
 

@@ -94,3 +94,24 @@ func ownerProblems() []ProblemPage {
 		},
 	}
 }
+
+// providerProblems are about people who sign in by an identity provider.
+func providerProblems() []ProblemPage {
+	return []ProblemPage{
+		{
+			CodeSignInRefused, http.StatusForbidden, "The sign-in was refused",
+			"The identity provider vouched for nobody who may sign in here, or the browser did not bring back what it was given.",
+			"Begin again; if that does not help, the detail says what an administrator has to change.",
+		},
+		{
+			CodePasswordsHidden, http.StatusForbidden, "Passwords are switched off",
+			"People sign in to this server by its identity provider.",
+			"Sign in by the identity provider.",
+		},
+		{
+			CodeProviderFailed, http.StatusBadGateway, "The identity provider can't be asked",
+			"The provider that people sign in by did not answer, or not as it should. The server's log says more.",
+			"Try again; an administrator may check the provider's address.",
+		},
+	}
+}

@@ -94,6 +94,12 @@ type PasswordReset struct {
 	ExpiresAt time.Time
 }
 
+// Identity ties a user to what an identity provider calls them (rule M-43).
+type Identity struct {
+	Issuer, Subject, UserID string
+	CreatedAt               time.Time
+}
+
 // UserChange is one change of a user, with what ends because of it, in one step (rule M-39).
 type UserChange struct {
 	ID string

@@ -10,16 +10,22 @@ import (
 // sandboxPolicy keeps a page of a mock from acting for the dashboard on the same origin (rule Y10).
 const sandboxPolicy = "sandbox allow-scripts allow-forms allow-popups allow-downloads"
 
-// isSignInCookie tells whether a cookie is one of ours (rule M-35).
+// isSignInCookie tells whether a cookie is one of ours: the refresh token (rule M-35), and what a browser keeps while it is
+// at an identity provider (rule M-43).
 func isSignInCookie(name string) bool {
-	return name == "mb_rt" || name == "__Host-mb_rt"
+	switch name {
+	case "mb_rt", "__Host-mb_rt", "mb_oidc", "__Host-mb_oidc":
+		return true
+	default:
+		return false
+	}
 }
 
 // withoutSignIn returns the header without our sign-in cookies: the header itself when it has none, else a copy (rule
 // Y10).
 func withoutSignIn(h http.Header) http.Header {
 	lines := h[headerCookie]
-	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "mb_rt") }) {
+	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "mb_rt") || strings.Contains(line, "mb_oidc") }) {
 		return h
 	}
 	kept := make([]string, 0, len(lines))

@@ -23,7 +23,7 @@ const (
 // prepareAudit makes the entry of the change that a request may make, and hands it to the store in the request's context:
 // the store writes it in the transaction of the change (rule M-20).
 func (s *Server) prepareAudit(c *call) error {
-	if c.route.unaudited || c.route.method == http.MethodGet && !c.route.exports {
+	if c.route.unaudited || c.route.method == http.MethodGet && !c.route.exports && !c.route.signsIn {
 		return nil
 	}
 	c.draft = mockbase.NewAuditDraft(s.auditEntry(c, mockbase.AuditSuccess))
@@ -121,7 +121,7 @@ func (s *Server) auditRefusal(c *call, err error) {
 	}
 	code := mockbase.ErrorCode(err)
 	rights := []mockbase.Code{mockbase.CodeForbidden, mockbase.CodeInsufficientScope, mockbase.CodeSessionRequired, mockbase.CodeReauthenticate}
-	secrets := []mockbase.Code{mockbase.CodeInvalidCredentials, mockbase.CodeSetupCodeInvalid, mockbase.CodeRefreshReused}
+	secrets := []mockbase.Code{mockbase.CodeInvalidCredentials, mockbase.CodeSetupCodeInvalid, mockbase.CodeRefreshReused, mockbase.CodeSignInRefused}
 	if !slices.Contains(secrets, code) && (c.caller == nil || !slices.Contains(rights, code)) {
 		return
 	}

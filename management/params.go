@@ -19,7 +19,7 @@ func checkQuery(c *call) error {
 	var faults mockbase.Faults
 	for _, name := range sortedKeys(values) {
 		switch {
-		case !slices.Contains(c.route.query, name):
+		case !slices.Contains(c.route.query, name) && !c.route.foreignQuery:
 			faults.Append(mockbase.FieldError{
 				Pointer: queryPointer(name), Code: mockbase.FieldUnknownKey, Detail: "unknown parameter " + shown(name),
 				Suggestion: mockbase.Suggest(name, c.route.query),

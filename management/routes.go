@@ -48,6 +48,8 @@ type route struct {
 	fresh bool
 	// unaudited leaves what the route changes out of the audit log: it is no change that anybody made.
 	unaudited bool
+	// signsIn tells that reading the route begins a sign-in, which the audit log tells like a change.
+	signsIn bool
 	// exports tells that reading the route hands out secrets, which the audit log tells like a change.
 	exports bool
 	// operation is the operationId of the API document.
@@ -55,6 +57,8 @@ type route struct {
 	handle    func(*Server, *call) error
 	// query lists the parameters that the route knows.
 	query []string
+	// foreignQuery tells that others add parameters of their own to the address, which are ignored.
+	foreignQuery bool
 	// offers lists the media types of a successful answer, the preferred first; empty offers JSON.
 	offers []string
 	// secret tells that the route takes a password or a code, so that the login shield counts it (rule M-37).
@@ -106,6 +110,9 @@ func (s *Server) table() []route {
 	if s.Limits == nil {
 		limiting := operations(limitRoutes(nil))
 		table = slices.DeleteFunc(table, func(rt route) bool { return limiting[rt.operation] })
+	}
+	if s.Federation == nil {
+		table = slices.DeleteFunc(table, func(rt route) bool { return rt.path == federationStart || rt.path == federationReturn })
 	}
 	if s.Connections == nil {
 		streaming := operations(connectionRoutes(nil))

@@ -14,6 +14,8 @@ func accountRoutes(list []string) []route {
 		tokens      = apiPrefix + "/tokens"
 	)
 	return []route{
+		{id: "M-43", method: http.MethodGet, path: federationStart, access: accessAnyone, operation: "startFederatedSignIn", handle: (*Server).startFederated, query: []string{"next", "fresh"}, secret: true},
+		{id: "M-43", method: http.MethodGet, path: federationReturn, access: accessAnyone, operation: "finishFederatedSignIn", handle: (*Server).finishFederated, query: []string{"code", "state", "iss", "error", "error_description"}, foreignQuery: true, secret: true, signsIn: true},
 		{id: "M-105", method: http.MethodPost, path: apiPrefix + "/auth/logout-all", access: accessUser, operation: "logoutEverywhere", handle: (*Server).logoutEverywhere},
 		{id: "M-106", method: http.MethodPost, path: apiPrefix + "/auth/reauthenticate", access: accessUser, operation: "reauthenticate", handle: (*Server).reauthenticate, secret: true},
 		{id: "M-108", method: http.MethodPatch, path: me, access: accessUser, operation: "updateMe", handle: (*Server).updateMe},

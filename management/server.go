@@ -35,6 +35,17 @@ type Users interface {
 	DeleteUser(ctx context.Context, id string) error
 }
 
+// Identities ties users to what an identity provider calls them.
+type Identities interface {
+	// UserByIdentity fails with CodeNotFound where nobody is tied to the subject.
+	UserByIdentity(ctx context.Context, issuer, subject string) (*mockbase.User, error)
+	// LinkIdentity ties a user to a subject. It fails with CodeNameTaken where the subject is somebody else's, or the user
+	// is tied to another subject of the issuer.
+	LinkIdentity(ctx context.Context, i mockbase.Identity) error
+	// FederatedAdmins counts the administrators who are not disabled and are tied to a subject of an issuer.
+	FederatedAdmins(ctx context.Context, issuer string) (int, error)
+}
+
 // Roles tells what users may do in projects.
 type Roles interface {
 	// ProjectRole is RoleNone for whatever does not exist.
@@ -99,6 +110,7 @@ type Accounts interface {
 	Users
 	Roles
 	SignIns
+	Identities
 	Invitations
 	Tokens
 	Records
@@ -159,6 +171,10 @@ type Options struct {
 	// Sleep holds back attempts to sign in to an account that many addresses guess at (rule M-37), until the context ends;
 	// nil waits on the clock of the machine.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Federation signs people in by an identity provider (rule M-43); nil is none, and 404 for it.
+	Federation *Federation
+	// HidePasswords lets people sign in by the identity provider alone.
+	HidePasswords bool
 	// Guardian is what administrators see and change of the shield; nil is 404 for all of that.
 	Guardian Guardian
 	// Backups and Configuration are what administrators see and change of the server itself, System tells how it is; nil is
@@ -336,12 +352,9 @@ func newEcho() *echo.Echo {
 	return e
 }
 
-// mocksURL is the address below which a project's mocks answer.
-func (s *Server) mocksURL(r *http.Request, slug string) string {
-	base := s.MocksURL
-	if base == "" {
-		base = s.PublicURL
-	}
+// ownURL is where people and programs reach the management API and the pages, without a slash at the end.
+func (s *Server) ownURL(r *http.Request) string {
+	base := s.PublicURL
 	if base == "" {
 		scheme := "http://"
 		if r.TLS != nil {
@@ -349,7 +362,15 @@ func (s *Server) mocksURL(r *http.Request, slug string) string {
 		}
 		base = scheme + r.Host
 	}
-	return strings.TrimSuffix(base, "/") + s.BasePath + "/m/" + slug
+	return strings.TrimSuffix(base, "/") + s.BasePath
+}
+
+// mocksURL is the address below which a project's mocks answer.
+func (s *Server) mocksURL(r *http.Request, slug string) string {
+	if s.MocksURL == "" {
+		return s.ownURL(r) + "/m/" + slug
+	}
+	return strings.TrimSuffix(s.MocksURL, "/") + s.BasePath + "/m/" + slug
 }
 
 // nothing is the traffic of a server that records none.

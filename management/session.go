@@ -26,7 +26,7 @@ func (s *Server) authStatus(c *call) error {
 		PasswordSignIn bool     `json:"passwordSignIn"`
 		OIDC           bool     `json:"oidc"`
 		Instance       Instance `json:"instance"`
-	}{SetupRequired: users == 0, PasswordSignIn: true, Instance: Instance{Name: now.Name, Color: now.Color}})
+	}{SetupRequired: users == 0, PasswordSignIn: !s.HidePasswords, OIDC: s.Federation != nil, Instance: Instance{Name: now.Name, Color: now.Color}})
 }
 
 // credentials are what a person signs in with.
@@ -57,6 +57,9 @@ func (s *Server) login(c *call) error {
 		return s.refuseLogin(c, err)
 	}
 	if err != nil {
+		return err
+	}
+	if err := s.mayUsePassword(c, user); err != nil {
 		return err
 	}
 	return s.signIn(c, http.StatusOK, user)
@@ -130,6 +133,15 @@ func (s *Server) renewHash(c *call, user *mockbase.User, password string) (*mock
 
 // signIn begins a sign-in of a user who proved who they are, and answers with its first tokens.
 func (s *Server) signIn(c *call, status int, user *mockbase.User) error {
+	begun, refresh, err := s.beginSignIn(c, user, s.clock())
+	if err != nil {
+		return err
+	}
+	return s.answerSignIn(c, status, &caller{user: user, signIn: begun}, refresh)
+}
+
+// beginSignIn stores a sign-in of a user who gave their proof at provedAt.
+func (s *Server) beginSignIn(c *call, user *mockbase.User, provedAt time.Time) (*mockbase.SignIn, auth.Refresh, error) {
 	now := s.clock()
 	id := mockbase.NewID(mockbase.PrefixSignIn, now)
 	refresh := s.Keys.NewRefresh(id)
@@ -138,7 +150,7 @@ func (s *Server) signIn(c *call, status int, user *mockbase.User) error {
 		agent = strings.ToValidUTF8(agent[:maxUserAgent], "")
 	}
 	begun := &mockbase.SignIn{
-		ID: id, UserID: user.ID, CurrentHash: refresh.Hash, CreatedAt: now, LastUsedAt: now, AuthTime: now,
+		ID: id, UserID: user.ID, CurrentHash: refresh.Hash, CreatedAt: now, LastUsedAt: now, AuthTime: provedAt,
 		ExpiresAt: now.Add(auth.RefreshLife), IP: s.ClientAddress(c.Request()).String(), UserAgent: agent,
 	}
 	c.noteAudit(func(e *mockbase.AuditEntry) {
@@ -146,10 +158,10 @@ func (s *Server) signIn(c *call, status int, user *mockbase.User) error {
 		e.Target = mockbase.AuditTarget{Type: "user", ID: user.ID, Name: user.Email}
 	})
 	if err := s.Accounts.CreateSignIn(c.ctx(), begun); err != nil {
-		return err
+		return nil, auth.Refresh{}, err
 	}
 	s.note(c, slog.LevelInfo, "user signed in", user.ID)
-	return s.answerSignIn(c, status, &caller{user: user, signIn: begun}, refresh)
+	return begun, refresh, nil
 }
 
 // signInAnswer is the sign-in answer of rule M-60.

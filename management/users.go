@@ -277,13 +277,5 @@ func (s *Server) createPasswordReset(c *call) error {
 
 // link is an address of the dashboard with a secret in its fragment, which browsers keep to themselves.
 func (s *Server) link(r *http.Request, page string, secret auth.LinkSecret) string {
-	base := s.PublicURL
-	if base == "" {
-		scheme := "http://"
-		if r.TLS != nil {
-			scheme = "https://"
-		}
-		base = scheme + r.Host
-	}
-	return strings.TrimSuffix(base, "/") + page + "#token=" + url.QueryEscape(secret.Text)
+	return s.ownURL(r) + page + "#token=" + url.QueryEscape(secret.Text)
 }

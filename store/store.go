@@ -76,6 +76,12 @@ type Accounts interface {
 	// DeleteUser deletes a user with their roles, sign-ins, personal tokens and password resets; what they made stays. It
 	// fails with CodeNotFound, CodeLastAdmin, and CodeLastOwner when a project would be left without an owner.
 	DeleteUser(ctx context.Context, id string) error
+	// UserByIdentity finds the user that is tied to a subject of an issuer. It fails with CodeNotFound.
+	UserByIdentity(ctx context.Context, issuer, subject string) (*mockbase.User, error)
+	// LinkIdentity ties a user to a subject of an issuer. It fails with CodeNameTaken where either is tied already.
+	LinkIdentity(ctx context.Context, i mockbase.Identity) error
+	// FederatedAdmins counts the administrators who are not disabled and are tied to a subject of an issuer.
+	FederatedAdmins(ctx context.Context, issuer string) (int, error)
 	// UserCount counts all users, disabled ones too.
 	UserCount(ctx context.Context) (int, error)
 }

@@ -85,6 +85,9 @@ func (s *server) newManagement() (http.Handler, error) {
 	if s.setup != nil {
 		o.SetupCode = s.setup.SetupCode
 	}
+	if err := s.federate(&o); err != nil {
+		return nil, err
+	}
 	o.Guardian = s.shield
 	o.Shield, o.LoginShield, o.LoginBan = s.shield.Management(), s.shield.Login(), s.shield.LoginBan()
 	if !s.settings.NoUI {

@@ -61,8 +61,12 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 }
 
 // Verify tells whether password belongs to the stored string, and whether that string is weaker than a new one would be
-// and should be replaced. A stored string that cannot be read is an error.
+// and should be replaced. The empty string is that of a user without a password, to whom none belongs; that takes as long as
+// any other. A stored string that cannot be read is an error.
 func (h *Hasher) Verify(ctx context.Context, stored, password string) (match, renew bool, err error) {
+	if stored == "" {
+		return false, false, h.VerifyNobody(ctx, password)
+	}
 	if len(stored) > maxPHC {
 		return false, false, errHashBounds
 	}

@@ -23,6 +23,7 @@ func peoplePromises() []promise {
 			ok(t, "read users", err)
 			same(t, "users", all, []*mockbase.User{user("ada"), user("bob")})
 		}},
+		{"M-43: a user is tied to one subject of an identity provider, until they are deleted", identityTies},
 		{"M-39: a change of a user ends sign-ins and personal tokens with it, or nothing", userChangesWhole},
 		{"M-50: the last administrator stays one", lastAdminStays},
 		{"M-50: of two administrators that step down at once one stays", lastAdminOnce},

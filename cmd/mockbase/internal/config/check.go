@@ -19,6 +19,7 @@ func (s *Settings) Check(origins map[string]Origin) []Fault {
 	c.secret(&s.IdentitySecret, "identity-secret", s.IdentitySecretFile)
 	c.secret(&s.AdminPassword, "admin-password", s.AdminPasswordFile)
 	c.admin(s)
+	c.provider(s)
 	c.tls(s)
 	c.owned(s)
 	c.redis(s)

@@ -27,6 +27,7 @@ type Settings struct {
 	Instance  `embed:""`
 	Messages  `embed:""`
 	FirstUser `embed:""`
+	Provider  `embed:""`
 }
 
 // Listen is where and how the server is reached.
@@ -158,4 +159,16 @@ type FirstUser struct {
 	AdminEmail        string `name:"admin-email" group:"admin" placeholder:"ADDRESS" help:"E-mail address of the first administrator, made at start while there is no user."`
 	AdminPassword     Secret `name:"admin-password" group:"admin" placeholder:"TEXT" help:"Password of the first administrator. Others can see a flag: prefer --admin-password-file."`
 	AdminPasswordFile string `name:"admin-password-file" group:"admin" placeholder:"FILE" help:"File with the password of the first administrator."`
+}
+
+// Provider is how people sign in by an OpenID Connect provider (rule M-43).
+type Provider struct {
+	OIDCIssuer           string      `name:"oidc-issuer" group:"provider" placeholder:"URL" help:"OpenID Connect provider that people sign in by."`
+	OIDCClientID         string      `name:"oidc-client-id" group:"provider" placeholder:"TEXT" help:"What the provider calls this server. Register <public URL>/api/v1/auth/oidc/callback there as the address to come back to."`
+	OIDCClientSecret     Secret      `name:"oidc-client-secret" group:"provider" placeholder:"TEXT" help:"Secret that goes with --oidc-client-id. Others can see a flag: prefer --oidc-client-secret-file."`
+	OIDCClientSecretFile string      `name:"oidc-client-secret-file" group:"provider" placeholder:"FILE" help:"File with the text of --oidc-client-secret."`
+	OIDCScopes           []string    `name:"oidc-scopes" default:"email,profile" group:"provider" placeholder:"SCOPE" help:"What the provider is asked for besides openid; many want a scope of its own for groups."`
+	OIDCGroupsClaim      string      `name:"oidc-groups-claim" default:"groups" group:"provider" placeholder:"NAME" help:"Claim that holds a person's groups."`
+	OIDCRoles            []GroupRole `name:"oidc-roles" group:"provider" placeholder:"GROUP=ROLE" help:"What groups mean here: ops=admin, devs=member, qa=shop:editor. Without any, everybody whom the provider knows is a member; with some, nobody else signs in."`
+	PasswordSignIn       bool        `name:"password-sign-in" default:"true" negatable:"" group:"provider" help:"Let people sign in with a password as well. An administrator's works anyhow while no administrator signs in by the provider."`
 }

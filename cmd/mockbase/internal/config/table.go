@@ -40,6 +40,7 @@ func Groups() []kong.Group {
 		{Key: "messages", Title: "What it says, and where"},
 		{Key: "admin", Title: "The first administrator"},
 		{Key: "target", Title: "The server that is called, and how its answer is shown"},
+		{Key: "provider", Title: "Signing in by an identity provider"},
 	}
 }
 
