@@ -1,12 +1,19 @@
 package management_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management/verdict"
@@ -179,5 +186,51 @@ func TestM72_a_verification_waits_for_the_retry(t *testing.T) {
 	got := w.verify(`{"wait":"20s","expectations":[],"backoff":{"minRejections":1,"maxEarly":9}}`)
 	if got["verdict"] != "pass" || time.Since(began) > 15*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), got["verdict"])
+	}
+}
+
+// The page for users shows what comes of its own example.
+func TestTheExampleOfThePageOnBackOffIsTrue(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/backoff.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(kind string) string {
+		_, rest, _ := strings.Cut(string(text), "```"+kind+"\n")
+		found, _, _ := strings.Cut(rest, "```")
+		return found
+	}
+	definition, err := mockbase.ParseNode([]byte(block("yaml")), mockbase.FormatYAML, mockbase.ParseLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.apply(string(definition.JSON()))
+	pay := func(after time.Duration) {
+		w.clock.Advance(after)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://mocks.test/m/shop/payments", http.NoBody)
+		r.Header.Set("X-Client", "anna")
+		w.engine.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	for _, after := range []time.Duration{0, 0, 0, 2 * time.Second, 8 * time.Second} {
+		pay(after)
+	}
+	var want verdict.Backoff
+	if err := json.Unmarshal([]byte(block("json")), &want); err != nil {
+		t.Fatal(err)
+	}
+	got := w.backoff("?mock=flaky-payment")
+	got.Checks, got.Complete, got.Clients[0].Timeline = nil, false, nil
+	got.Clients[0].Checks = slices.DeleteFunc(got.Clients[0].Checks, func(f verdict.Finding) bool { return f.Pass == nil })
+	for i := range got.Clients[0].Checks {
+		f := &got.Clients[0].Checks[i]
+		for j, id := range f.Exchanges {
+			f.Detail = regexp.MustCompile(`xch_\w+`).ReplaceAllString(f.Detail, "xch_…")
+			f.Exchanges[j] = strings.Replace(id, strings.TrimPrefix(id, "xch_"), "…", 1)
+		}
+	}
+	if diff := cmp.Diff(&want, got, cmpopts.IgnoreUnexported(verdict.Backoff{})); diff != "" {
+		t.Errorf("the page shows (-) what is (+):\n%s", diff)
 	}
 }

@@ -55,6 +55,7 @@ type grammar struct {
 	Apply       applyCommand       `cmd:"" help:"Make a project what files say."`
 	Diff        diffCommand        `cmd:"" help:"Show what apply would change."`
 	Export      exportCommand      `cmd:"" help:"Write a project, or its traffic, into files."`
+	Verify      verifyCommand      `cmd:"" help:"Judge recorded calls by what was expected."`
 	Traffic     trafficCommands    `cmd:"" help:"Look at recorded calls."`
 	Tail        tailCommand        `cmd:"" help:"Print calls as they come."`
 	Login       loginCommand       `cmd:"" help:"Sign in at a server, and keep a token for later commands."`
