@@ -46,6 +46,12 @@ func formats(f Format) (translation, bool) {
 	switch f {
 	case FormatWireMock:
 		return wiremock, true
+	case FormatMockServer:
+		return mockserver, true
+	case FormatSmocker:
+		return smocker, true
+	case FormatHoverfly:
+		return hoverfly, true
 	case FormatJSONServer:
 		return jsonServer, true
 	default:

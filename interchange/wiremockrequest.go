@@ -314,7 +314,7 @@ func (w *wiremockStub) operator(o *object, e entry, d *doc, p presence) {
 		w.several(e, d, p)
 	case "not":
 		if inner := w.operators(e.value, p); inner != nil {
-			negated(&doc{members: inner.Members})
+			d.set("not", inner) // holds for what was not sent, as in WireMock
 		}
 	case "before", "after", "equalToDateTime":
 		w.dateTime(o, e, d)

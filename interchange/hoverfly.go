@@ -1,0 +1,569 @@
+package interchange
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// hoverfly translates simulations of the versions 3 to 5: pairs of a request and a response. The mock answers at its own
+// address, as Hoverfly does as a web server, so that scheme and destination are left out.
+func hoverfly(s *source, out *output) error {
+	if len(s.docs) == 0 {
+		return s.noDocument()
+	}
+	for _, d := range s.docs {
+		data := out.object(d.member("data"))
+		pairs := data.get("pairs")
+		if !pairs.is(mockbase.NodeList) {
+			return malformed("the file is no Hoverfly simulation: data.pairs is no list")
+		}
+		h := &hoverflyFile{out: out, initial: map[string]bool{}}
+		h.delays = hoverflyDelays(out, data.objectOf("globalActions"))
+		h.literals(data)
+		data.done()
+		for _, pair := range pairs.items() {
+			out.found++
+			if out.stopped() {
+				return nil
+			}
+			h.pair(pair)
+		}
+	}
+	return nil
+}
+
+// hoverflyFile translates one simulation.
+type hoverflyFile struct {
+	out    *output
+	delays []hoverflyDelay
+	// initial holds the scenarios whose first state was said.
+	initial map[string]bool
+	// texts are the literals that templates name.
+	texts map[string]string
+}
+
+// hoverflyDelay is a delay for all requests whose address fits.
+type hoverflyDelay struct {
+	pattern *regexp.Regexp
+	method  string
+	delay   *mockbase.Node
+	from    value
+	used    bool
+}
+
+// literals keeps the texts that templates name, and tells of variables, which call functions.
+func (h *hoverflyFile) literals(data *object) {
+	h.texts = map[string]string{}
+	for _, item := range data.listOf("literals") {
+		h.texts[item.member("name").text()] = item.member("value").text()
+	}
+	for _, item := range data.listOf("variables") {
+		h.out.lost(item, "the variable %s is left out: templates that use it keep its name", quoted(item.member("name").text()))
+	}
+}
+
+// hoverflyDelays reads the delays of the whole simulation.
+func hoverflyDelays(out *output, actions *object) []hoverflyDelay {
+	var delays []hoverflyDelay
+	add := func(v value, delay *mockbase.Node) {
+		pattern, err := regexp.Compile(v.member("urlPattern").text())
+		if err != nil {
+			out.lost(v, "the pattern of the delay does not compile: %v", err)
+			return
+		}
+		delays = append(delays, hoverflyDelay{pattern: pattern, method: v.member("httpMethod").text(), delay: delay, from: v})
+	}
+	for _, item := range actions.listOf("delays") {
+		ms, _ := item.member("delay").number()
+		add(item, durationNode(millis(ms)))
+	}
+	for _, item := range actions.listOf("delaysLogNormal") {
+		add(item, hoverflyLogNormal(item))
+	}
+	actions.done()
+	return delays
+}
+
+// hoverflyLogNormal translates a log-normal delay, which Hoverfly gives by mean and median: sigma is the root of twice the
+// logarithm of their quotient.
+func hoverflyLogNormal(v value) *mockbase.Node {
+	number := func(name string) float64 {
+		n, _ := v.member(name).number()
+		return n
+	}
+	inner := with("median", durationNode(millis(number("median"))))
+	inner.set("sigma", floatNode(sigmaOf(number("mean"), number("median"))))
+	if most := number("max"); most > 0 {
+		inner.set("max", durationNode(millis(most)))
+	}
+	return with("lognormal", inner.node()).node()
+}
+
+func (h *hoverflyFile) pair(v value) {
+	o := h.out.object(v)
+	if o.node == nil {
+		return
+	}
+	p := &hoverflyPair{file: h, out: h.out, mock: h.out.mock(v)}
+	for _, label := range o.get("labels").items() {
+		if slug := slugOr(label.text(), ""); slug != "" {
+			p.mock.append("tags", textNode(slug))
+		}
+	}
+	o.skip("labels")
+	request := o.objectOf("request")
+	p.request(request)
+	p.response(o.objectOf("response"), request)
+	o.done()
+	h.out.add(p.mock)
+}
+
+// hoverflyPair translates one pair.
+type hoverflyPair struct {
+	file *hoverflyFile
+	out  *output
+	mock *mock
+	// scenario is the key of the state that the mock depends on or changes.
+	scenario string
+	// host, path and method are the literal parts, by which delays of the simulation are chosen.
+	host, path, method string
+}
+
+// hoverflyMatcher is one condition, in the words of version 5.
+type hoverflyMatcher struct {
+	kind    string
+	operand value
+	// chain is a condition on what this one selects.
+	chain value
+	from  value
+}
+
+// hoverflyMatchers reads a condition of any version: a list of matchers, an object whose keys are kinds, or a text.
+func hoverflyMatchers(v value) []hoverflyMatcher {
+	older := map[string]string{
+		"exactMatch": "exact", "globMatch": "glob", "regexMatch": "regex", "jsonMatch": "json", "jsonPathMatch": "jsonpath", "xmlMatch": "xml", "xpathMatch": "xpath",
+	}
+	var list []hoverflyMatcher
+	switch {
+	case v.is(mockbase.NodeList):
+		for _, item := range v.items() {
+			list = append(list, hoverflyMatchers(item)...)
+		}
+	case v.is(mockbase.NodeObject) && v.has("matcher"):
+		list = append(list, hoverflyMatcher{strings.ToLower(v.member("matcher").text()), v.member("value"), v.member("doMatch"), v})
+	case v.is(mockbase.NodeObject):
+		for _, e := range v.entries() {
+			if kind, ok := older[e.key]; ok && e.ok() {
+				list = append(list, hoverflyMatcher{kind, e.value, value{}, e.value})
+			}
+		}
+	case v.ok():
+		list = append(list, hoverflyMatcher{"glob", v, value{}, v})
+	}
+	return list
+}
+
+func (p *hoverflyPair) request(r *object) {
+	p.where(r)
+	p.query(r)
+	headers := &doc{}
+	for _, name := range []string{"headers", "headersWithMatchers"} {
+		p.named(r.get(name), headers)
+	}
+	p.mock.request.doc("headers", headers)
+	for _, m := range hoverflyMatchers(r.get("body")) {
+		p.body(m)
+	}
+	p.requires(r.get("requiresState"))
+	r.done()
+}
+
+// where translates method, path and destination.
+func (p *hoverflyPair) where(r *object) {
+	methods := hoverflyMatchers(r.get("method"))
+	p.mock.request.set("method", textNode("ANY"))
+	for _, m := range methods {
+		switch text := m.operand.text(); {
+		case m.kind == "exact" && len(methods) == 1 && text != "":
+			p.method = text
+			p.mock.request.set("method", textNode(strings.ToUpper(text)))
+		case m.kind == "glob" || m.kind == "regex":
+			if m.kind == "glob" {
+				text = globPattern(text)
+			}
+			p.mock.methodPattern(m.from, true, text)
+		default:
+			p.mock.unmet(m.from, "the condition on the method has no equivalent")
+		}
+	}
+	paths := hoverflyMatchers(r.get("path"))
+	for i, m := range paths {
+		if i > 0 {
+			p.mock.unmet(m.from, "a path can have one condition")
+			break
+		}
+		p.pathMatcher(m)
+	}
+	if len(paths) == 0 {
+		p.mock.place("path", "/**")
+	}
+	if v := r.get("scheme"); v.ok() {
+		p.out.lost(v, "the scheme is left out: MockBase answers on its own")
+	}
+	p.destination(r, len(paths) > 0)
+}
+
+func (p *hoverflyPair) pathMatcher(m hoverflyMatcher) {
+	text := m.operand.text()
+	switch m.kind {
+	case "exact":
+		p.path = text
+		p.mock.literalPath(text)
+	case "glob":
+		if strings.Trim(text, "*/") == "" {
+			p.mock.place("path", "/**")
+			return
+		}
+		p.mock.place("pathMatches", globPattern(text))
+	case "regex":
+		p.mock.searchPath(m.from, text)
+	default:
+		p.mock.place("path", "/**")
+		p.mock.unmet(m.from, "the condition %s cannot be put on a path", quoted(m.kind))
+	}
+}
+
+// destination leaves the host out, unless nothing else says what the mock answers: then it would answer everything.
+func (p *hoverflyPair) destination(r *object, placed bool) { //nolint:revive // whether there is a path is known to the caller alone
+	v := r.get("destination")
+	matchers := hoverflyMatchers(v)
+	for _, m := range matchers {
+		if m.kind == "exact" {
+			p.host = m.operand.text()
+		}
+	}
+	if len(matchers) == 0 {
+		return
+	}
+	others := []string{"body", "headers", "headersWithMatchers", "query", "queriesWithMatchers"}
+	if placed || slices.ContainsFunc(others, func(name string) bool { return !r.member(name).silent() }) {
+		p.out.lost(v, "the destination is left out: the mock answers at its own address, as Hoverfly does as a web server")
+		return
+	}
+	if p.host != "" && len(matchers) == 1 {
+		p.mock.request.set("host", textNode(p.host))
+		p.out.lost(v, "the destination is all that the request says: it becomes the host, so that the mock answers only there")
+		return
+	}
+	p.mock.unmet(v, "the destination is all that the request says, and is no single name")
+}
+
+// globPattern turns a glob into a regular expression.
+func globPattern(glob string) string {
+	parts := strings.Split(glob, "*")
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
+	}
+	return strings.Join(parts, ".*")
+}
+
+// query translates conditions on parameters, and those on the query as a whole where that can be taken apart.
+func (p *hoverflyPair) query(r *object) {
+	query := &doc{}
+	for _, name := range []string{"query", "queriesWithMatchers", "deprecatedQuery"} {
+		v := r.get(name)
+		if name != "deprecatedQuery" && !(v.is(mockbase.NodeObject) && v.has("exactMatch")) {
+			p.named(v, query)
+			continue
+		}
+		for _, m := range hoverflyMatchers(v) {
+			p.wholeQuery(m, query)
+		}
+	}
+	p.mock.request.doc("query", query)
+}
+
+func (p *hoverflyPair) wholeQuery(m hoverflyMatcher, query *doc) {
+	pairs, err := url.ParseQuery(m.operand.text())
+	if m.kind != "exact" || err != nil {
+		p.mock.unmet(m.from, "a condition on the query as a whole cannot be taken apart")
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+		var list []*mockbase.Node
+		for _, text := range pairs[name] {
+			list = append(list, textNode(text))
+		}
+		query.set(name, with("exactly", listNode(list...)).node())
+	}
+	p.mock.request.set("strictQuery", trueNode())
+}
+
+// named translates conditions by name.
+func (p *hoverflyPair) named(v value, to *doc) {
+	for _, e := range p.out.object(v).entries() {
+		var list []*mockbase.Node
+		for _, m := range hoverflyMatchers(e.value) {
+			if n := p.condition(m); n != nil {
+				list = append(list, n)
+			}
+		}
+		if len(list) == 1 {
+			to.set(e.key, list[0])
+		} else {
+			to.list(e.key, list)
+		}
+	}
+}
+
+// condition translates a matcher on a text.
+func (p *hoverflyPair) condition(m hoverflyMatcher) *mockbase.Node {
+	if m.chain.ok() {
+		p.mock.unmet(m.chain, "a condition on what another one selects has no equivalent here")
+		return nil
+	}
+	text := m.operand.text()
+	switch m.kind {
+	case "exact":
+		return with("equals", textNode(text)).node()
+	case "glob":
+		if text == "*" {
+			return with("exists", trueNode()).node()
+		}
+		return with("matches", textNode("(?s)"+globPattern(text))).node()
+	case "regex":
+		if !p.mock.expression(m.from, text) {
+			return nil
+		}
+		return with("search", textNode(text)).node()
+	case "negate":
+		d := with("not", with("equals", textNode(text)).node())
+		d.set("exists", trueNode())
+		return d.node()
+	case "array":
+		return with("exactly", listNode(scalars(m.operand)...)).node()
+	}
+	p.mock.unmet(m.from, "the condition %s cannot be put on a text", quoted(m.kind))
+	return nil
+}
+
+func scalars(v value) []*mockbase.Node {
+	var list []*mockbase.Node
+	for _, item := range v.items() {
+		list = append(list, textNode(item.text()))
+	}
+	return list
+}
+
+// body translates a matcher on the body.
+func (p *hoverflyPair) body(m hoverflyMatcher) {
+	text := m.operand.text()
+	switch m.kind {
+	case "exact":
+		if text == "" {
+			p.mock.body(with("empty", trueNode()))
+			return
+		}
+		p.mock.body(with("text", with("equals", textNode(text)).node()))
+	case "json", "jsonpartial":
+		p.json(m)
+	case "jsonpath", "xpath":
+		p.selected(m)
+	case "xml":
+		body := with("xml", textNode(text))
+		body.set("xmlOptions", with("trimText", trueNode()).node())
+		p.mock.body(body)
+	case "form":
+		form := &doc{}
+		p.named(m.operand, form)
+		if !form.empty() {
+			p.mock.body(with("form", form.node()))
+		}
+	default:
+		if n := p.condition(m); n != nil {
+			p.mock.body(with("text", n))
+		}
+	}
+}
+
+func (p *hoverflyPair) json(m hoverflyMatcher) {
+	expected := m.operand.node
+	if m.operand.is(mockbase.NodeText) {
+		n, err := mockbase.ParseNode([]byte(m.operand.text()), mockbase.FormatJSON, mockbase.ParseLimits{Depth: maxDepth})
+		if err != nil {
+			p.mock.unmet(m.from, "the expected body is not JSON")
+			return
+		}
+		expected = n
+	}
+	if m.kind == "json" {
+		p.mock.body(with("jsonExact", literalMatch(expected)))
+		return
+	}
+	body := with("json", literalMatch(expected))
+	body.set("jsonOptions", with("ignoreExtraItems", trueNode()).node())
+	p.mock.body(body)
+}
+
+// selected translates a matcher on what a path selects.
+func (p *hoverflyPair) selected(m hoverflyMatcher) {
+	match := with("exists", trueNode()).node()
+	if m.chain.ok() {
+		for _, inner := range hoverflyMatchers(m.chain) {
+			if match = p.condition(inner); match == nil {
+				return
+			}
+		}
+	}
+	if m.kind == "xpath" {
+		p.mock.body(with("xpath", with(m.operand.text(), match).node()))
+		return
+	}
+	path, err := standardPath(m.operand.text())
+	if err != nil {
+		p.mock.unmet(m.from, "the JSONPath %s: %v", quoted(m.operand.text()), err)
+		return
+	}
+	p.mock.body(with("jsonPath", with(path, match).node()))
+}
+
+// requires translates the state that a pair needs. A mock depends on one scenario here.
+func (p *hoverflyPair) requires(v value) {
+	for _, e := range p.out.object(v).entries() {
+		if p.scenario != "" {
+			p.mock.unmet(e.value, "a mock depends on one state, and the pair needs %s besides", quoted(e.key))
+			continue
+		}
+		p.bind(e.value, e.key)
+		p.mock.set("state", textNode(e.text()))
+	}
+}
+
+// bind makes the mock one of the scenario that stands for a key of the state.
+func (p *hoverflyPair) bind(from value, key string) {
+	p.scenario = key
+	slug := p.out.scenario(key)
+	p.mock.set("scenario", textNode(slug))
+	if strings.HasPrefix(key, "sequence:") && !p.file.initial[key] {
+		p.file.initial[key] = true
+		p.out.section("scenarios", from, slug, with("initial", textNode("1")).node())
+	}
+}
+
+func (p *hoverflyPair) response(r *object, request *object) {
+	answer := &doc{}
+	status, ok := r.integerOf("status")
+	if !ok {
+		status = 200
+	}
+	answer.set("status", numberNode(status))
+	headers := &doc{}
+	for _, e := range r.get("headers").entries() {
+		p.out.header(headers, e)
+	}
+	answer.doc("headers", headers)
+	p.transitions(r, answer)
+	p.answerBody(r, answer)
+	p.delay(r, answer)
+	if v := r.get("postServeAction"); !v.silent() {
+		p.out.lost(v, "what Hoverfly runs after an answer has no equivalent")
+	}
+	r.done()
+	request.skip("requiresState")
+	p.mock.respond(answer)
+}
+
+// transitions translates the change of state.
+func (p *hoverflyPair) transitions(r *object, answer *doc) {
+	for _, e := range r.get("transitionsState").entries() {
+		switch {
+		case strings.Contains(e.text(), "{{"):
+			p.out.lost(e.value, "a state that is made from the request has no equivalent: the state stays")
+		case p.scenario != "" && p.scenario != e.key:
+			p.out.lost(e.value, "an answer changes one state: %s stays as it is", quoted(e.key))
+		default:
+			if p.scenario == "" {
+				p.bind(e.value, e.key)
+			}
+			answer.set("setState", textNode(e.text()))
+		}
+	}
+	for _, item := range r.listOf("removesState") {
+		if item.text() == p.scenario && answer.get("setState") == nil {
+			answer.set("setState", textNode(noState))
+			continue
+		}
+		p.out.lost(item, "the state %s cannot be removed by this mock", quoted(item.text()))
+	}
+}
+
+// noState is the state of a scenario that nothing has set.
+const noState = "Started"
+
+func (p *hoverflyPair) answerBody(r *object, answer *doc) {
+	v := r.get("body")
+	encoded, rendered := r.get("encodedBody").isTrue(), r.get("templated").isTrue()
+	if v.text() == "" {
+		if file := r.get("bodyFile"); file.text() != "" {
+			p.out.lost(file, "the file %s is not among the files: the body is left out", quoted(file.text()))
+		}
+		return
+	}
+	r.skip("bodyFile")
+	switch {
+	case encoded:
+		answer.set("base64", textNode(v.text()))
+		if raw, err := base64.StdEncoding.DecodeString(v.text()); err == nil && !hasHeader(answer, "Content-Type") {
+			setHeader(answer, "Content-Type", sniffed(raw))
+		}
+		return
+	case rendered:
+		t := translateHandlebars(v.text(), &hoverflyDialect{pair: p, from: v})
+		for _, reason := range t.lost {
+			p.out.lost(v, "an expression of the template is left as it is: %s", reason)
+		}
+		if t.dynamic {
+			answer.set("template", trueNode())
+		}
+		answer.text("text", t.text)
+	default:
+		answer.set("text", textNode(v.text()))
+	}
+	if !hasHeader(answer, "Content-Type") {
+		setHeader(answer, "Content-Type", sniffed([]byte(v.text())))
+	}
+}
+
+func setHeader(answer *doc, name, text string) {
+	headers := &doc{}
+	if old := answer.get("headers"); old != nil {
+		headers.members = old.Members
+	}
+	headers.set(name, textNode(text))
+	answer.set("headers", headers.node())
+}
+
+func (p *hoverflyPair) delay(r *object, answer *doc) {
+	if ms, ok := r.get("fixedDelay").number(); ok && ms > 0 {
+		answer.set("delay", durationNode(millis(ms)))
+		r.skip("logNormalDelay")
+		return
+	}
+	if v := r.get("logNormalDelay"); !v.silent() {
+		answer.set("delay", hoverflyLogNormal(v))
+		return
+	}
+	for i := range p.file.delays {
+		d := &p.file.delays[i]
+		if (d.method == "" || d.method == p.method) && d.pattern.MatchString(p.host+p.path) {
+			answer.set("delay", d.delay)
+			return
+		}
+	}
+}

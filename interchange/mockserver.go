@@ -1,0 +1,304 @@
+package interchange
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// mockserver translates MockServer expectations: a list of them, or one. There the oldest of equal expectations answers,
+// here the newest, so that their order is turned around.
+func mockserver(s *source, out *output) error {
+	if len(s.docs) == 0 {
+		return s.noDocument()
+	}
+	for _, d := range slices.Backward(s.docs) {
+		list := []value{d}
+		if d.is(mockbase.NodeList) {
+			list = d.items()
+		} else if !isExpectation(d) {
+			return malformed("the file holds no MockServer expectation: it has neither httpRequest nor an action")
+		}
+		for _, v := range slices.Backward(list) {
+			out.found++
+			if out.stopped() {
+				return nil
+			}
+			expectation(v, out)
+		}
+	}
+	return nil
+}
+
+func expectation(v value, out *output) {
+	o := out.object(v)
+	if o.node == nil {
+		return
+	}
+	if spec := o.get("specUrlOrPayload"); spec.ok() {
+		out.lost(spec, "an expectation made of an OpenAPI document is left out: import the document itself")
+		return
+	}
+	e := &mockserverMock{out: out, mock: out.mock(v)}
+	if id := o.textOf("id"); len(id) <= 40 {
+		e.mock.named(id)
+	}
+	if p, ok := o.integerOf("priority"); ok && p != 0 {
+		e.mock.set("priority", numberNode(p))
+	}
+	e.times(o)
+	e.request(o.objectOf("httpRequest"))
+	e.action(o)
+	o.done()
+	out.add(e.mock)
+}
+
+// mockserverMock translates one expectation.
+type mockserverMock struct {
+	out  *output
+	mock *mock
+}
+
+func (e *mockserverMock) times(o *object) {
+	times := o.objectOf("times")
+	n, limited := times.integerOf("remainingTimes")
+	if limited && !times.get("unlimited").isTrue() && n > 0 {
+		e.mock.set("times", numberNode(n))
+	}
+	if life := o.get("timeToLive"); life.ok() && !life.member("unlimited").isTrue() {
+		e.out.lost(life, "an expectation that ends after a time has no equivalent: the mock stays")
+	}
+}
+
+// request translates the conditions. Without one the expectation answers everything.
+func (e *mockserverMock) request(r *object) {
+	m := e.mock
+	if spec := r.get("specUrlOrPayload"); spec.ok() {
+		m.place("path", "/**")
+		m.unmet(spec, "a request that an OpenAPI document describes has no equivalent")
+		r.skip("operationId")
+		r.done()
+		return
+	}
+	e.method(r.get("method"))
+	e.path(r)
+	m.request.doc("query", e.named(r.get("queryStringParameters"), "query"))
+	m.request.doc("headers", e.named(r.get("headers"), "headers"))
+	m.request.doc("cookies", e.named(r.get("cookies"), "cookies"))
+	if params := e.named(r.get("pathParameters"), "path"); !params.empty() {
+		m.needs(with("path", params.node()).node())
+	}
+	if body := r.get("body"); body.ok() {
+		e.body(body)
+	}
+	for _, name := range []string{"secure", "keepAlive", "protocol", "socketAddress", "localAddress", "remoteAddress", "clientCertificateChain"} {
+		if v := r.get(name); v.ok() {
+			e.out.lost(v, "%s is left out: MockBase does not match on it", name)
+		}
+	}
+	if v := r.get("not"); v.isTrue() {
+		m.unmet(v, "a request that is not like this one has no equivalent")
+	}
+	r.done()
+}
+
+func (e *mockserverMock) method(v value) {
+	text := v.text()
+	switch {
+	case v.is(mockbase.NodeObject):
+		e.mock.request.set("method", textNode("ANY"))
+		e.mock.unmet(v, "the condition on the method has no equivalent")
+	case text == "":
+		e.mock.request.set("method", textNode("ANY"))
+	case strings.HasPrefix(text, "!"):
+		e.methodsBut(v, text[1:])
+	case regexp.QuoteMeta(text) == text:
+		e.mock.request.set("method", textNode(strings.ToUpper(text)))
+	default:
+		e.mock.methodPattern(v, checkExpression(text) == nil, "^(?:"+text+")$")
+	}
+}
+
+// methodsBut lists the common methods but one.
+func (e *mockserverMock) methodsBut(v value, not string) {
+	var list []*mockbase.Node
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"} {
+		if !strings.EqualFold(method, not) {
+			list = append(list, textNode(method))
+		}
+	}
+	e.out.lost(v, "any method but %s becomes the list of the other common ones", not)
+	e.mock.request.list("method", list)
+}
+
+// path translates the path, which is literal, has parameters, or is a regular expression.
+func (e *mockserverMock) path(r *object) {
+	v := r.get("path")
+	text := v.text()
+	switch {
+	case v.is(mockbase.NodeObject):
+		e.mock.place("path", "/**")
+		e.mock.unmet(v, "a schema cannot be put on a path")
+	case text == "" || text == ".*" || text == "/.*":
+		e.mock.place("path", "/**")
+	case strings.HasPrefix(text, "!"):
+		e.mock.place("path", "/**")
+		e.mock.unmet(v, "any path but one has no equivalent")
+	case strings.Contains(text, "{") && r.has("pathParameters"):
+		(&wiremockStub{out: e.out, mock: e.mock}).pathTemplate(v)
+	case plainText(text):
+		e.mock.literalPath(text)
+	case e.mock.expression(v, text):
+		e.mock.place("pathMatches", text)
+	default:
+		e.mock.place("path", "/**")
+	}
+}
+
+// plainText tells whether a text is meant literally: it holds nothing of an expression but points and hyphens.
+func plainText(text string) bool {
+	bare := strings.NewReplacer(".", "", "-", "").Replace(text)
+	return regexp.QuoteMeta(bare) == bare && !strings.Contains(text, "..")
+}
+
+// named translates conditions by name, which come as an object or as a list of names with values.
+func (e *mockserverMock) named(v value, part string) *doc {
+	d := &doc{}
+	if v.is(mockbase.NodeList) {
+		for _, item := range v.items() {
+			values := item.member("values")
+			if !values.ok() {
+				values = item.member("value")
+			}
+			e.one(d, part, entry{item.member("name").text(), values})
+		}
+		return d
+	}
+	for _, member := range v.entries() {
+		if member.key != "keyMatchStyle" {
+			e.one(d, part, member)
+		}
+	}
+	return d
+}
+
+// one translates the condition on one name. A question mark before it makes it optional, an exclamation mark forbids it.
+func (e *mockserverMock) one(d *doc, part string, member entry) {
+	name, optional := strings.CutPrefix(member.key, "?")
+	name, forbidden := strings.CutPrefix(name, "!")
+	if regexp.QuoteMeta(strings.NewReplacer("-", "", "_", "", ".", "", "[", "", "]", "").Replace(name)) != strings.NewReplacer("-", "", "_", "", ".", "", "[", "", "]", "").Replace(name) || strings.Contains(name, "[") && strings.Contains(name, "-") {
+		e.mock.unmet(member.value, "a name that is an expression, such as %s, has no equivalent", quoted(name))
+		return
+	}
+	items := member.items()
+	if items == nil && member.ok() {
+		items = []value{member.value}
+	}
+	var list []*mockbase.Node
+	for _, item := range items {
+		if n := e.condition(item); n != nil {
+			list = append(list, n)
+		}
+	}
+	switch {
+	case forbidden:
+		d.set(name, with("exists", falseNode()).node())
+	case optional && len(list) > 0:
+		either := append([]*mockbase.Node{with("exists", falseNode()).node()}, list...)
+		d.set(name, with("anyOf", listNode(either...)).node())
+	case len(list) == 1:
+		d.set(name, list[0])
+	case len(list) > 1:
+		d.list(name, list)
+	case !optional && len(items) == 0:
+		d.set(name, with("exists", trueNode()).node())
+	}
+	_ = part
+}
+
+// condition translates a text, which is literal or an expression and may be negated, or a schema.
+func (e *mockserverMock) condition(v value) *mockbase.Node {
+	if v.is(mockbase.NodeObject) {
+		return e.schema(v)
+	}
+	text, negated := strings.CutPrefix(v.text(), "!")
+	var d *doc
+	switch {
+	case regexp.QuoteMeta(text) == text:
+		d = with("equals", textNode(text))
+	case text == ".*":
+		d = with("exists", trueNode())
+	case checkExpression(text) != nil:
+		d = with("equals", textNode(text))
+	default:
+		d = with("anyOf", listNode(with("equals", textNode(text)).node(), with("matches", textNode(text)).node()))
+	}
+	if negated {
+		return with("not", d.node()).node()
+	}
+	return d.node()
+}
+
+// schema translates a schema for a text as far as it says its form.
+func (e *mockserverMock) schema(v value) *mockbase.Node {
+	s := v.member("schema")
+	d := &doc{}
+	for _, member := range s.entries() {
+		switch member.key {
+		case "type":
+			switch member.text() {
+			case "string":
+			case "integer":
+				d.set("matches", textNode(`-?\d+`))
+			case "number":
+				d.set("matches", textNode(`-?\d+(\.\d+)?([eE][-+]?\d+)?`))
+			case "boolean":
+				d.set("in", listNode(textNode("true"), textNode("false")))
+			default:
+				e.mock.unmet(member.value, "a text cannot be %s", quoted(member.text()))
+			}
+		case "pattern":
+			if e.mock.expression(member.value, member.text()) {
+				d.set("search", textNode(member.text()))
+			}
+		case "enum":
+			d.list("in", scalars(member.value))
+		case "minimum":
+			d.set("gte", member.node)
+		case "maximum":
+			d.set("lte", member.node)
+		case "description", "title", "example":
+		default:
+			e.mock.unmet(member.value, "%s of a schema cannot be put on a text", quoted(member.key))
+		}
+	}
+	if d.empty() {
+		d.set("exists", trueNode())
+	}
+	return d.node()
+}
+
+// action translates what the expectation does.
+func (e *mockserverMock) action(o *object) {
+	switch {
+	case o.has("httpResponse"):
+		e.response(o.objectOf("httpResponse"))
+	case o.has("httpForward"):
+		e.forward(o.objectOf("httpForward"))
+	case o.has("httpOverrideForwardedRequest"):
+		e.override(o.get("httpOverrideForwardedRequest"))
+	case o.has("httpError"):
+		e.failure(o.objectOf("httpError"))
+	default:
+		for _, name := range []string{"httpResponseTemplate", "httpForwardTemplate", "httpResponseClassCallback", "httpForwardClassCallback", "httpResponseObjectCallback", "httpForwardObjectCallback"} {
+			if v := o.get(name); v.ok() {
+				e.mock.unanswerable(v, fmt.Sprintf("%s runs code that has no equivalent", name))
+				return
+			}
+		}
+		e.mock.unanswerable(o.value, "the expectation has no action that is known")
+	}
+}
