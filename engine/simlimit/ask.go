@@ -83,7 +83,7 @@ func (r *Ruling) prejudge(o *Outcome) {
 	o.Decision = o.By.unasked()
 	switch rest := r.space.banned(o.By, o.Key, r.Now); {
 	case rest > 0:
-		o.Decision, o.Banned = o.By.barred(rest), true
+		o.Decision, o.Banned = o.By.barred(rest, o.Cost), true
 	case o.By.policy.Limit == 0:
 		o.Decision = o.By.closed()
 	}

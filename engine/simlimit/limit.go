@@ -170,7 +170,12 @@ func (l *Limit) closed() ratelimit.Decision {
 	return ratelimit.Decision{RetryAfter: ratelimit.Never, Policy: &l.policy}
 }
 
-// barred is the decision about a key that is banned for a while.
-func (l *Limit) barred(rest time.Duration) ratelimit.Decision {
-	return ratelimit.Decision{Limit: l.Capacity(), Reset: rest, RetryAfter: rest, Next: rest, Policy: &l.policy}
+// barred is the decision about a key that is banned for a while. No wait helps where the limit itself never lets this cost
+// pass (rule X3).
+func (l *Limit) barred(rest time.Duration, cost int64) ratelimit.Decision {
+	d := ratelimit.Decision{Limit: l.Capacity(), Reset: rest, RetryAfter: rest, Next: rest, Policy: &l.policy}
+	if l.policy.Limit == 0 || cost > d.Limit {
+		d.RetryAfter = ratelimit.Never
+	}
+	return d
 }
