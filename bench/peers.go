@@ -150,9 +150,8 @@ const peerKeys = 1000
 // MemoryCost is what a check in memory takes.
 type MemoryCost struct {
 	Name string
-	// Check is the time of one check in the best round, Allocs the allocations of one.
-	Check  time.Duration
-	Allocs float64
+	// Nanoseconds is the time of one check in the best round, Allocs the allocations of one.
+	Nanoseconds, Allocs float64
 }
 
 // MemoryCosts lets the limiters take turns, each alone and for so many checks.
@@ -169,7 +168,7 @@ func MemoryCosts(ctx context.Context, peers []Peer, rounds, checks int) ([]Memor
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", peers[i].Name, err)
 			}
-			if c := &costs[i]; round >= 0 && (c.Check == 0 || took < c.Check) {
+			if c := &costs[i]; round >= 0 && (c.Nanoseconds == 0 || took < c.Nanoseconds) {
 				*c = MemoryCost{peers[i].Name, took, allocs}
 			}
 		}
@@ -177,8 +176,8 @@ func MemoryCosts(ctx context.Context, peers []Peer, rounds, checks int) ([]Memor
 	return costs, nil
 }
 
-// askAll returns what one of so many checks took.
-func askAll(ctx context.Context, p Peer, keys []string, checks int) (time.Duration, float64, error) {
+// askAll returns the nanoseconds and the allocations of one of so many checks.
+func askAll(ctx context.Context, p Peer, keys []string, checks int) (took, allocs float64, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	began := time.Now()
@@ -187,9 +186,9 @@ func askAll(ctx context.Context, p Peer, keys []string, checks int) (time.Durati
 			return 0, 0, fmt.Errorf("check %d: %w", i+1, err)
 		}
 	}
-	took := time.Since(began)
+	took = float64(time.Since(began).Nanoseconds()) / float64(checks)
 	runtime.ReadMemStats(&after)
-	return took / time.Duration(checks), float64(after.Mallocs-before.Mallocs) / float64(checks), nil
+	return took, float64(after.Mallocs-before.Mallocs) / float64(checks), nil
 }
 
 // Contend makes peers contenders, with so many callers each.

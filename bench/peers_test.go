@@ -19,7 +19,7 @@ func TestRL135_every_limiter_in_memory_answers(t *testing.T) {
 		t.Fatalf("%+v, %v", costs, err)
 	}
 	for i, c := range costs {
-		if c.Name != peers[i].Name || c.Check <= 0 || c.Allocs < 0 {
+		if c.Name != peers[i].Name || c.Nanoseconds <= 0 || c.Allocs < 0 {
 			t.Errorf("%+v", c)
 		}
 	}

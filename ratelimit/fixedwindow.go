@@ -2,11 +2,26 @@ package ratelimit
 
 import "time"
 
+// judgeWindow is a fixed window.
+func judgeWindow(r *Request, now int64, s *State, d *Decision) {
+	if r.Policy.clockAligned() {
+		judgeClock(r, now, s, d)
+		return
+	}
+	judgeFirst(r, now, s, d)
+}
+
 // judgeClock is the fixed window on the clock. It counts first and judges then, so that a denied check is counted too
 // (rules RL22 to RL24).
-func judgeClock(r *Request, s *State, d *Decision) {
-	p, now, cost := r.Policy, ticks(r.Now), r.Cost
+func judgeClock(r *Request, now int64, s *State, d *Decision) {
+	p, cost := r.Policy, r.Cost
 	window := p.windowTicks()
+	if passed := now - s.start; cost > 0 && s.kind == stateClock && s.window == window && uint64(passed) < uint64(window) {
+		// Most checks meet the window that the one before them was in, which need not be divided for.
+		s.count = add(s.count, cost)
+		clockDecision(p, s.count, cost, window-passed, d)
+		return
+	}
 	start := floor(now, window)
 	rest := start + window - now
 	if cost == 0 {
@@ -55,20 +70,22 @@ func Counted(p *Policy, count, cost int64, now time.Time) Decision {
 
 // clockDecision judges a counter of the window that ends in rest ticks.
 func clockDecision(p *Policy, count, cost, rest int64, d *Decision) {
-	*d = Decision{Allowed: true, Limit: p.Limit, Remaining: max(0, p.Limit-count), Policy: p}
+	reset := time.Duration(0)
 	if count > 0 {
-		d.Reset = duration(rest)
-		d.Next = d.Reset
+		reset = duration(rest)
 	}
+	// Member by member, since a whole decision would be made elsewhere and copied.
+	d.Allowed, d.Skipped, d.Degraded = true, false, None
+	d.Limit, d.Remaining, d.Reset, d.RetryAfter, d.Next, d.Policy = p.Limit, max(0, p.Limit-count), reset, 0, reset, p
 	if cost > 0 && count > p.Limit {
-		d.Allowed, d.RetryAfter = false, d.Reset
+		d.Allowed, d.RetryAfter = false, reset
 	}
 }
 
 // judgeFirst is the fixed window that the first counted check opens. It judges first and counts then, so that only what
 // was admitted is counted (rule RL27).
-func judgeFirst(r *Request, s *State, d *Decision) {
-	p, now, cost := r.Policy, ticks(r.Now), r.Cost
+func judgeFirst(r *Request, now int64, s *State, d *Decision) {
+	p, cost := r.Policy, r.Cost
 	window := p.windowTicks()
 	start, count := now, int64(0)
 	if s.opened(now, window) {

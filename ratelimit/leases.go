@@ -13,9 +13,9 @@ const leaseRetry = time.Second
 
 // judgeLease is the limit of what is in flight (rules RL40, RL41). A lease holds one place, whatever its cost, from the
 // check to its release, for a window at most. Taking it again while it lives begins its window anew.
-func judgeLease(r *Request, s *State, d *Decision) {
+func judgeLease(r *Request, now int64, s *State, d *Decision) {
 	p, window := r.Policy, r.Policy.windowTicks()
-	at, known := s.leasesAt(ticks(r.Now), window)
+	at, known := s.leasesAt(now, window)
 	live, holds := int64(0), false
 	if known {
 		live, holds = s.history.leases.live(at), s.history.leases.holds(r.Lease, at)

@@ -10,8 +10,8 @@ const maxLevel int64 = 1 << 53
 
 // judgeMeter is the one law of token bucket, leaky bucket and GCRA (rules RL35 to RL39): a level that rises by what is
 // admitted, drains by the limit in each window, and never exceeds the burst.
-func judgeMeter(r *Request, s *State, d *Decision) {
-	p, now := r.Policy, ticks(r.Now)
+func judgeMeter(r *Request, now int64, s *State, d *Decision) {
+	p := r.Policy
 	m := meterOf(p, s)
 	capacity := p.Capacity()
 	full, level := capacity*m.unit, int64(0)

@@ -7,8 +7,8 @@ const minStamps = 4
 
 // judgeLog is the exact sliding log (rules RL31 to RL34). Every admitted unit is remembered with its instant and counts
 // at ages from 0 to a window, both inclusive.
-func judgeLog(r *Request, s *State, d *Decision) {
-	p, now, window := r.Policy, ticks(r.Now), r.Policy.windowTicks()
+func judgeLog(r *Request, now int64, s *State, d *Decision) {
+	p, window := r.Policy, r.Policy.windowTicks()
 	var kept stamps
 	if s.kind == stateLog && s.window == window {
 		kept = s.history.log

@@ -3,8 +3,8 @@ package ratelimit
 // judgeSliding is the sliding window of two counters (rules RL28 to RL30). The window before is taken for evenly spread:
 // it counts with the share of it that a window ending now still covers. It works in whole milliseconds, and only what was
 // admitted is counted.
-func judgeSliding(r *Request, s *State, d *Decision) {
-	p, now := r.Policy, ticks(r.Now)
+func judgeSliding(r *Request, now int64, s *State, d *Decision) {
+	p := r.Policy
 	whole := floor(now, ticksPerMillisecond)
 	v := slideTo(p, s, whole)
 	*d = Decision{Allowed: r.Cost == 0 || v.fits(r.Cost), Limit: p.Limit, Policy: p}

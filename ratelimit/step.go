@@ -112,24 +112,31 @@ func Step(p *Policy, s State, now time.Time, cost int64) (State, Decision) {
 // and copies neither. A denied check and a peek change nothing, but for the window on the clock, which counts denied
 // checks. It may only be called for requests with an instant that [Request.Validate] accepts and that [Settle] does not
 // decide.
-func Judge(r *Request, s *State, d *Decision) {
+func Judge(r *Request, s *State, d *Decision) { JudgeAt(r, ticks(r.Now), s, d) }
+
+// JudgeAt is Judge at an instant in ticks: whole microseconds since the Unix epoch, cut toward minus infinity. It does not
+// look at the instant of the request.
+func JudgeAt(r *Request, now int64, s *State, d *Decision) {
+	if r.Policy.Algorithm == "" { // Most policies name none.
+		judgeWindow(r, now, s, d)
+		return
+	}
 	switch r.Policy.Algorithm {
 	case SlidingWindow:
-		judgeSliding(r, s, d)
+		judgeSliding(r, now, s, d)
 	case SlidingLog:
-		judgeLog(r, s, d)
+		judgeLog(r, now, s, d)
 	case TokenBucket, LeakyBucket, GCRA:
-		judgeMeter(r, s, d)
+		judgeMeter(r, now, s, d)
 	case Concurrency:
-		judgeLease(r, s, d)
+		judgeLease(r, now, s, d)
 	default:
-		if r.Policy.clockAligned() {
-			judgeClock(r, s, d)
-			return
-		}
-		judgeFirst(r, s, d)
+		judgeWindow(r, now, s, d)
 	}
 }
+
+// Tick returns an instant as JudgeAt takes it. One that lies 146,000 years away from the epoch is judged there.
+func Tick(t time.Time) int64 { return ticks(t) }
 
 // Settle decides the checks that need no state, so that no store is asked: a policy without limit allows everything
 // (rule RL3), and a cost that the policy can never hold is denied for ever (rule RL7). It returns false when a state must
@@ -155,7 +162,13 @@ func Settle(p *Policy, cost int64) (d Decision, settled bool, err error) {
 // NeedsState says that [Settle] would not decide: a state must. Stores whose checks are counted in nanoseconds ask it
 // first, since it returns nothing to copy.
 func NeedsState(p *Policy, cost int64) bool {
-	return p != nil && cost >= 0 && p.Limit > 0 && p.usable() && cost <= p.Capacity()
+	if p == nil || cost < 0 || p.Limit <= 0 {
+		return false
+	}
+	if p.Algorithm == "" && p.Align == "" && p.Burst == 0 { // What usable would say of most policies.
+		return cost <= p.Limit && p.Limit <= MaxLimit && p.Window >= MinWindow && p.Window <= MaxWindow
+	}
+	return p.usable() && cost <= p.Capacity()
 }
 
 // windowStart returns the tick at which the clock-aligned window that holds now begins.

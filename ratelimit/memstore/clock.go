@@ -36,15 +36,14 @@ func (c *machineClock) now() time.Time {
 	return base.at.Add(passed)
 }
 
-// tick returns the instant in whole microseconds, which is what checks are judged by, and its distance from the first one
-// in nanoseconds of real time. It is cheaper than now, since the instant has no monotonic reading that would be carried on.
-func (c *machineClock) tick() (at time.Time, age int64) {
+// tick returns the present moment. It is cheaper than now, since nobody has to take an instant apart.
+func (c *machineClock) tick() moment {
 	base := c.base.Load()
 	passed := time.Since(base.at)
 	if passed >= resync {
 		base, passed = c.sync(base), 0
 	}
-	return time.UnixMicro((base.unix + int64(passed)) / int64(time.Microsecond)), base.age + int64(passed)
+	return moment{(base.unix + int64(passed)) / int64(time.Microsecond), base.age + int64(passed)}
 }
 
 func (c *machineClock) sync(base *reading) *reading {

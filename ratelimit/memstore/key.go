@@ -3,7 +3,6 @@ package memstore
 import (
 	"hash/maphash"
 	"strings"
-	"sync/atomic"
 
 	"github.com/mockbase/mockbase/ratelimit"
 )
@@ -11,9 +10,13 @@ import (
 // key names one counter of the store. The kind keeps policies of different algorithms apart, as the tail of a written
 // key does.
 type key struct {
-	namespace, identifier string
-	kind                  kind
+	names
+
+	kind kind
 }
+
+// names are the texts of a key.
+type names struct{ namespace, identifier string }
 
 // kind is the kind of state that a policy keeps.
 type kind uint8
@@ -31,17 +34,11 @@ const (
 func (k kind) grows() bool { return k == kindLog || k == kindLeases }
 
 func keyOf(k *ratelimit.Key, p *ratelimit.Policy) key {
-	var counted key
-	counted.read(k, p)
-	return counted
-}
-
-// read is keyOf in place.
-func (k *key) read(given *ratelimit.Key, p *ratelimit.Policy) {
-	k.namespace, k.identifier, k.kind = given.Namespace, given.Identifier, kindOf(p)
-	if len(k.identifier) > longIdentifier || strings.HasPrefix(k.identifier, "h_") {
-		k.identifier = ratelimit.KeyIdentifier(k.identifier)
+	counted := key{names: names{k.Namespace, k.Identifier}, kind: kindOf(p)}
+	if len(counted.identifier) > longIdentifier || strings.HasPrefix(counted.identifier, digestMark) {
+		counted.identifier = ratelimit.KeyIdentifier(counted.identifier)
 	}
+	return counted
 }
 
 func kindOf(p *ratelimit.Policy) kind {
@@ -76,38 +73,35 @@ func (k *key) hasPrefix(prefix string) bool {
 	return rest == "" || rest[0] == ':' && strings.HasPrefix(k.identifier, rest[1:])
 }
 
+// spread makes neighbours differ in every bit.
+const spread = 0x9e3779b97f4a7c15
+
 // hash mixes the hashes of both names, so that neither one identifier in many namespaces nor the reverse crowds a shard.
+// Identifiers are chosen by callers, and nobody foresees their hashes; namespaces are those of policies.
 func (s *Store) hash(k *key) uint64 {
-	const spread = 0x9e3779b97f4a7c15
-	return maphash.String(s.seed, k.identifier) ^ (s.names.of(s.seed, k.namespace)+uint64(k.kind))*spread
+	return maphash.String(s.seed, k.identifier) ^ (mix(k.namespace)+uint64(k.kind))*spread
 }
 
-// namedHashes is how many namespaces have their hashes kept, one for each place.
-const namedHashes = 64
-
-// nameHashes keep the hashes of namespaces, of which there are few. The first one at a place stays there, so that nothing
-// is allocated for the others; theirs are made each time.
-type nameHashes [namedHashes]atomic.Pointer[nameHash]
-
-type nameHash struct {
-	name string
-	hash uint64
+// mix hashes a short text that nobody chooses to do harm, eight bytes at a time: a fraction of what maphash takes for it.
+func mix(text string) uint64 {
+	const word, half, fold = 8, 4, 29
+	hash := uint64(len(text))
+	for ; len(text) >= word; text = text[word:] {
+		hash = (hash ^ uint64(low32(text)) ^ uint64(low32(text[half:]))<<32) * spread
+		hash ^= hash >> fold
+	}
+	switch n := len(text); {
+	case n >= half: // The two reads overlap.
+		hash ^= uint64(low32(text)) ^ uint64(low32(text[n-half:]))<<32
+	case n > 0:
+		hash ^= uint64(text[0]) | uint64(text[n/2])<<8 | uint64(text[n-1])<<16
+	}
+	return hash * spread
 }
 
-func (n *nameHashes) of(seed maphash.Seed, name string) uint64 {
-	if name == "" {
-		return 0
-	}
-	place := &n[(len(name)*7+int(name[0])+int(name[len(name)-1])*3)%namedHashes]
-	known := place.Load()
-	if known != nil && known.name == name {
-		return known.hash
-	}
-	hash := maphash.String(seed, name)
-	if known == nil {
-		place.CompareAndSwap(nil, &nameHash{strings.Clone(name), hash})
-	}
-	return hash
+// low32 reads four bytes at once.
+func low32(text string) uint32 {
+	return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16 | uint32(text[3])<<24
 }
 
 // shardOf takes the upper bits of the hash, since its table looks at the lower ones.

@@ -51,7 +51,7 @@ func (s *Store) TakeAll(_ context.Context, requests []ratelimit.Request, decisio
 	for i := range charges {
 		c := &charges[i]
 		if all && !c.settled && c.request.Cost > 0 {
-			if err := s.shardOf(c.hash).judge(c.hash, &c.key, &c.request, c.at, &decisions[i]); err != nil {
+			if err := s.shardOf(c.hash).judge(c.hash, &c.key, &c.request, c.now, &decisions[i]); err != nil {
 				return err
 			}
 		}
@@ -64,7 +64,7 @@ type charge struct {
 	request ratelimit.Request
 	key     key
 	hash    uint64
-	at      int64
+	now     moment
 	// settled says that its decision needs no counter.
 	settled bool
 }
@@ -82,7 +82,7 @@ func (s *Store) charges(charges []charge, requests []ratelimit.Request, decision
 		}
 		decisions[i], c.settled, _ = ratelimit.Settle(c.request.Policy, c.request.Cost) // Together has ruled out the error.
 		if !c.settled {
-			c.at = s.instant(&c.request.Now)
+			c.now = s.moment(&c.request.Now)
 			c.key = keyOf(&c.request.Key, c.request.Policy)
 			c.hash = s.hash(&c.key)
 		}

@@ -22,6 +22,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,8 @@ const (
 	shardShift = 56
 	// longIdentifier is where identifiers are replaced by their digest, so that no caller chooses the size of a key.
 	longIdentifier = 128
+	// digestMark begins the digests that stand for such identifiers, and what poses as one.
+	digestMark = "h_"
 )
 
 // Options are the bounds and the clock of a store. The zero Options are usable.
@@ -68,7 +71,6 @@ type Store struct {
 	// expiry too; all others tell nothing of real time.
 	monotonic bool
 	seed      maphash.Seed
-	names     nameHashes
 	shards    []shard
 	evictions atomic.Int64
 }
@@ -124,23 +126,41 @@ func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decisi
 		d, _, err = ratelimit.Settle(r.Policy, r.Cost)
 		return d, err
 	}
-	at := s.instant(&r.Now)
-	var k key
-	k.read(&r.Key, r.Policy)
+	var now moment
+	if s.machine != nil && r.Now.IsZero() {
+		now = s.machine.tick() // Most stores and checks, which are spared a call.
+	} else {
+		now = s.moment(&r.Now)
+	}
+	k := key{names: names{r.Key.Namespace, r.Key.Identifier}}
+	if r.Policy.Algorithm != "" || r.Policy.Align != "" { // Most policies state neither.
+		k.kind = kindOf(r.Policy)
+	}
+	if len(k.identifier) > longIdentifier || strings.HasPrefix(k.identifier, digestMark) {
+		k.identifier = ratelimit.KeyIdentifier(k.identifier)
+	}
 	hash := s.hash(&k)
-	err = s.shardOf(hash).take(hash, &k, &r, at, &d)
+	h := s.shardOf(hash)
+	h.mu.Lock()
+	err = h.judge(hash, &k, &r, now, &d)
+	h.mu.Unlock()
 	return d, err
+}
+
+// moment is when a check is judged: the tick by which its policy judges, and the real time by which counters expire, in
+// nanoseconds of the store's life.
+type moment struct{ tick, at int64 }
+
+// moment returns that of a check, which may give an instant.
+func (s *Store) moment(given *time.Time) moment {
+	at := s.instant(given)
+	return moment{ratelimit.Tick(*given), at}
 }
 
 // instant fills in the instant of a check that gives none, and returns the real time by which counters expire, in
 // nanoseconds of the store's life.
 func (s *Store) instant(given *time.Time) int64 {
 	if given.IsZero() {
-		if s.machine != nil {
-			now, age := s.machine.tick()
-			*given = now
-			return age
-		}
 		*given = s.clock()
 		return int64(given.Sub(s.born))
 	}

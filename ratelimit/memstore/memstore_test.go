@@ -462,3 +462,37 @@ func TestRL26_counters_expire_by_real_time_whatever_instants_are_given(t *testin
 		})
 	}
 }
+
+// RL44: a counter that ends sooner than all others is found, whether it is new or ends sooner by another policy.
+func TestRL44_a_counter_that_ends_sooner_is_swept(t *testing.T) {
+	t.Parallel()
+	for name, shorten := range map[string]bool{"a new one": false, "one whose window became shorter": true} {
+		now := time.Unix(1_000_000, 0)
+		s, err := memstore.OneShard(memstore.Options{MaxKeys: 1000, MaxBytes: 1 << 20, Clock: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(key string, window time.Duration) {
+			t.Helper()
+			if _, err := s.Take(t.Context(), ratelimit.Request{Key: client(key), Policy: policy(100, window), Cost: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 200 {
+			ask(strconv.Itoa(i), time.Hour)
+		}
+		if shorten {
+			ask("0", time.Second)
+		} else {
+			ask("short", time.Second)
+		}
+		before := s.Len()
+		now = now.Add(3 * time.Second)
+		for i := range 64 * 40 {
+			ask(strconv.Itoa(1+i%150), time.Hour)
+		}
+		if got := s.Len(); got != before-1 {
+			t.Errorf("%s: %d counters of %d are left, want all but one", name, got, before)
+		}
+	}
+}

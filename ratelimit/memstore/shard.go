@@ -40,13 +40,14 @@ type ref uint32
 type entry struct {
 	counter
 
-	// last is the turn of the newest check, listed the turn at which the entry came to the front of its list.
-	last, listed uint64
+	// last is the turn of the newest check.
+	last uint64
 	// newer and older are the neighbours in the list; a free entry uses older to chain the free ones.
 	newer, older ref
 	// twin is the next entry in the chain.
 	twin ref
-	used bool
+	// used says that it is one at all, recent that it was used since it came to the front of its list.
+	used, recent bool
 }
 
 // useList is a doubly linked list of entries by when they came to its front. A check notes its turn in the entry and leaves
@@ -61,25 +62,30 @@ type shard struct {
 	table []ref
 	// chunks hold the entries; the first count of them have been given out.
 	chunks []*[chunkSize]entry
-	count  ref
-	free   ref
-	keys   int
-	bytes  int64
+	// turn numbers the checks and what else uses an entry. It lies here, in what every check reads.
+	turn  uint64
+	count ref
+	free  ref
+	keys  int
+	bytes int64
 	// fresh and exhausted list the entries; exhausted ones are evicted last.
 	fresh, exhausted useList
 	cursor           ref
-	// turn numbers the checks and what else uses an entry.
-	turn      uint64
-	maxKeys   int
-	maxBytes  int64
-	lasting   bool
-	evictions *atomic.Int64
-	_         [cacheLine]byte
+	// soonest is not after the end of any counter: before it nobody need look for expired ones, which a flood of new keys
+	// would otherwise make each of them do. pass is the same for what the sweep has seen since it began anew, and for what
+	// changed since.
+	soonest, pass int64
+	maxKeys       int
+	maxBytes      int64
+	lasting       bool
+	evictions     *atomic.Int64
+	_             [cacheLine]byte
 }
 
 func (h *shard) open(maxKeys int, maxBytes int64, evictions *atomic.Int64) {
 	h.table = make([]ref, min(maxTable, 1<<bits.Len(uint(maxKeys-1))))
 	h.maxKeys, h.maxBytes, h.evictions = maxKeys, maxBytes, evictions
+	h.soonest, h.pass = math.MaxInt64, math.MaxInt64
 }
 
 func (h *shard) at(r ref) *entry { return &h.chunks[(r-1)/chunkSize][(r-1)%chunkSize] }
@@ -88,57 +94,53 @@ func (h *shard) at(r ref) *entry { return &h.chunks[(r-1)/chunkSize][(r-1)%chunk
 func (h *shard) chain(hash uint64) *ref { return &h.table[hash&(uint64(len(h.table))-1)] }
 
 // find returns the entry of the key, or none.
-func (h *shard) find(hash uint64, k *key) ref {
+func (h *shard) find(hash uint64, k *key) (ref, *entry) {
 	r := *h.chain(hash)
 	for r != 0 {
 		e := h.at(r)
-		if e.hash == hash && e.key == *k {
-			return r
+		if e.hash == hash && e.kind == k.kind && e.names == k.names {
+			return r, e
 		}
 		r = e.twin
 	}
-	return 0
+	return 0, nil
 }
 
-// take judges the request. The time at is in nanoseconds of the store's life.
-func (h *shard) take(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.judge(hash, k, r, at, d)
-}
-
-// judge is take for who holds the lock.
-func (h *shard) judge(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
-	found := h.find(hash, k)
+// judge judges the request. The caller holds the lock.
+func (h *shard) judge(hash uint64, k *key, r *ratelimit.Request, now moment, d *ratelimit.Decision) error {
+	found, e := h.find(hash, k)
 	if found == 0 {
-		return h.judgeNew(hash, k, r, at, d)
+		return h.judgeNew(hash, k, r, now, d)
 	}
 	if k.kind.grows() {
-		return h.judgeGrowing(found, r, at, d)
+		return h.judgeGrowing(found, r, now, d)
 	}
-	e := h.at(found)
-	ratelimit.Judge(r, &e.state, d)
-	e.expires = h.expiry(r.Policy, d, at)
-	h.touch(found, e, d)
+	ratelimit.JudgeAt(r, now.tick, &e.state, d)
+	expires := h.expiry(r.Policy, d, now.at)
+	if expires < e.expires { // By a shorter window than that of the check before.
+		h.expect(expires)
+	}
+	e.expires = expires
+	h.touch(found, e, d.Remaining)
 	if h.turn%sweepEvery == 0 {
-		h.sweep(at, sweepKnown)
+		h.sweep(now.at, sweepKnown)
 		h.prepare(sweepKnown)
 	}
 	return nil
 }
 
 // judgeGrowing judges a request whose state may take more memory afterwards. Others make room for it.
-func (h *shard) judgeGrowing(r ref, request *ratelimit.Request, at int64, d *ratelimit.Decision) error {
+func (h *shard) judgeGrowing(r ref, request *ratelimit.Request, now moment, d *ratelimit.Decision) error {
 	if err := request.Validate(); err != nil {
 		return err
 	}
 	e := h.at(r)
 	before := e.state.Bytes()
-	ratelimit.Judge(request, &e.state, d)
-	e.expires = max(e.expires, h.expiry(request.Policy, d, at))
-	h.touch(r, e, d)
-	h.sweep(at, 1)
-	h.grow(r, before, at)
+	ratelimit.JudgeAt(request, now.tick, &e.state, d)
+	e.expires = max(e.expires, h.expiry(request.Policy, d, now.at))
+	h.touch(r, e, d.Remaining)
+	h.sweep(now.at, 1)
+	h.grow(r, before, now.at)
 	return nil
 }
 
@@ -152,17 +154,17 @@ func (h *shard) grow(r ref, before, at int64) {
 
 // judgeNew judges the first request of a key. Only a namespace that is possible ever gets an entry, so that it is looked
 // at once.
-func (h *shard) judgeNew(hash uint64, k *key, r *ratelimit.Request, at int64, d *ratelimit.Decision) error {
+func (h *shard) judgeNew(hash uint64, k *key, r *ratelimit.Request, now moment, d *ratelimit.Decision) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	c := counter{key: *k, hash: hash}
-	ratelimit.Judge(r, &c.state, d)
+	c := counter{hash: hash, names: k.names, kind: k.kind}
+	ratelimit.JudgeAt(r, now.tick, &c.state, d)
 	if !c.state.IsZero() {
-		c.expires, c.exhausted = h.expiry(r.Policy, d, at), d.Remaining == 0
-		h.sweep(at, sweepNew)
+		c.expires, c.exhausted = h.expiry(r.Policy, d, now.at), d.Remaining == 0
+		h.sweep(now.at, sweepNew)
 		h.prepare(2 * sweepNew)
-		h.insert(&c, at)
+		h.insert(&c, now.at)
 	}
 	return nil
 }
@@ -170,8 +172,8 @@ func (h *shard) judgeNew(hash uint64, k *key, r *ratelimit.Request, at int64, d 
 // look judges the request as judge would, and changes nothing.
 func (h *shard) look(hash uint64, k *key, r *ratelimit.Request, d *ratelimit.Decision) {
 	var state ratelimit.State
-	if found := h.find(hash, k); found != 0 {
-		state = h.at(found).state
+	if found, e := h.find(hash, k); found != 0 {
+		state = e.state
 	}
 	peek := *r
 	peek.Cost = 0
@@ -186,12 +188,11 @@ func (h *shard) look(hash uint64, k *key, r *ratelimit.Request, d *ratelimit.Dec
 func (h *shard) releaseLease(hash uint64, k *key, lease string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if r := h.find(hash, k); r != 0 {
-		e := h.at(r)
+	if r, e := h.find(hash, k); r != 0 {
 		before := e.state.Bytes()
 		if e.state.Release(lease) {
 			h.bytes += e.state.Bytes() - before
-			h.touch(r, e, &ratelimit.Decision{Remaining: 1})
+			h.touch(r, e, 1)
 		}
 	}
 }
@@ -199,11 +200,10 @@ func (h *shard) releaseLease(hash uint64, k *key, lease string) {
 func (h *shard) renewLease(hash uint64, k *key, r *ratelimit.Request, at int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	found := h.find(hash, k)
+	found, e := h.find(hash, k)
 	if found == 0 {
 		return false
 	}
-	e := h.at(found)
 	before := e.state.Bytes()
 	if !e.state.Renew(r) {
 		return false
@@ -223,14 +223,20 @@ func (h *shard) expiry(p *ratelimit.Policy, d *ratelimit.Decision, at int64) int
 }
 
 // touch notes that an entry is used, and moves it to the other list if it belongs there by now.
-func (h *shard) touch(r ref, e *entry, d *ratelimit.Decision) {
+func (h *shard) touch(r ref, e *entry, remaining int64) {
 	h.turn++
 	e.last = h.turn
-	if exhausted := d.Remaining == 0; e.exhausted != exhausted {
-		h.unlink(e)
-		e.exhausted = exhausted
-		h.link(r, e)
+	e.recent = true
+	if e.exhausted != (remaining == 0) {
+		h.move(r, e)
 	}
+}
+
+// move moves an entry to the front of the other list.
+func (h *shard) move(r ref, e *entry) {
+	h.unlink(e)
+	e.exhausted = !e.exhausted
+	h.link(r, e)
 }
 
 func (h *shard) listOf(e *entry) *useList {
@@ -242,7 +248,7 @@ func (h *shard) listOf(e *entry) *useList {
 
 func (h *shard) link(r ref, e *entry) {
 	l := h.listOf(e)
-	e.newer, e.older, e.listed = 0, l.newest, h.turn
+	e.newer, e.older, e.recent = 0, l.newest, false
 	if l.newest != 0 {
 		h.at(l.newest).newer = r
 	} else {
@@ -273,8 +279,9 @@ func (h *shard) insert(c *counter, at int64) {
 	}
 	r := h.allocate()
 	e := h.at(r)
+	h.expect(c.expires)
 	*e = entry{counter: *c, twin: *h.chain(c.hash), used: true}
-	e.key.identifier = strings.Clone(c.key.identifier) // The caller's text may be a part of a whole request.
+	e.names.identifier = strings.Clone(c.names.identifier) // The caller's text may be a part of a whole request.
 	*h.chain(c.hash) = r
 	h.turn++
 	e.last = h.turn
@@ -312,7 +319,7 @@ func (h *shard) oldest(l *useList, spared ref) ref {
 		if r != spared && e.last < turn {
 			victim, turn = r, e.last
 		}
-		if many && victim != 0 && e.last <= e.listed {
+		if many && victim != 0 && !e.recent {
 			break
 		}
 		r = e.newer
@@ -325,7 +332,7 @@ func (h *shard) renew(l *useList, most int) {
 	for ; most > 0 && l.oldest != l.newest; most-- {
 		r := l.oldest
 		e := h.at(r)
-		if e.last <= e.listed {
+		if !e.recent {
 			return
 		}
 		h.unlink(e)
@@ -344,18 +351,30 @@ func (h *shard) prepare(most int) {
 
 // sweep looks at the next entries, frees the expired ones and returns their number.
 func (h *shard) sweep(at int64, steps ref) int {
+	if at < h.soonest {
+		return 0
+	}
 	freed := 0
 	for range min(steps, h.count) {
 		if h.cursor >= h.count {
-			h.cursor = 0
+			h.cursor, h.soonest, h.pass = 0, h.pass, math.MaxInt64
 		}
 		h.cursor++
-		if e := h.at(h.cursor); e.used && e.expires <= at {
+		switch e := h.at(h.cursor); {
+		case !e.used:
+		case e.expires <= at:
 			h.release(h.cursor)
 			freed++
+		default:
+			h.pass = min(h.pass, e.expires)
 		}
 	}
 	return freed
+}
+
+// expect notes when a counter ends that is new or ends sooner than it did.
+func (h *shard) expect(expires int64) {
+	h.soonest, h.pass = min(h.soonest, expires), min(h.pass, expires)
 }
 
 func (h *shard) allocate() ref {
@@ -387,7 +406,7 @@ func (h *shard) release(r ref) {
 func (h *shard) remove(hash uint64, k *key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if r := h.find(hash, k); r != 0 {
+	if r, _ := h.find(hash, k); r != 0 {
 		h.release(r)
 	}
 }
@@ -397,7 +416,7 @@ func (h *shard) removeWhere(matches func(key) bool) int {
 	defer h.mu.Unlock()
 	removed := 0
 	for r := ref(1); r <= h.count; r++ {
-		if e := h.at(r); e.used && matches(e.key) {
+		if e := h.at(r); e.used && matches(e.key()) {
 			h.release(r)
 			removed++
 		}
@@ -416,7 +435,7 @@ func (h *shard) copyTo(counters []counter, namespace string) []counter {
 	defer h.mu.Unlock()
 	var found []*entry
 	for r := ref(1); r <= h.count; r++ {
-		if e := h.at(r); e.used && e.key.namespace == namespace {
+		if e := h.at(r); e.used && e.names.namespace == namespace {
 			found = append(found, e)
 		}
 	}
@@ -433,7 +452,8 @@ func (h *shard) copyTo(counters []counter, namespace string) []counter {
 func (h *shard) put(c *counter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if r := h.find(c.hash, &c.key); r != 0 {
+	k := c.key()
+	if r, _ := h.find(c.hash, &k); r != 0 {
 		h.release(r)
 	}
 	copied := *c
@@ -442,5 +462,5 @@ func (h *shard) put(c *counter) {
 }
 
 func (c *counter) bytes() int64 {
-	return entryBytes + int64(len(c.key.namespace)+len(c.key.identifier)) + c.state.Bytes()
+	return entryBytes + int64(len(c.names.namespace)+len(c.names.identifier)) + c.state.Bytes()
 }

@@ -10,12 +10,15 @@ type Snapshot struct {
 
 // counter is one counter outside its shard.
 type counter struct {
-	key       key
 	hash      uint64
+	names     names
 	state     ratelimit.State
 	expires   int64
+	kind      kind
 	exhausted bool
 }
+
+func (c *counter) key() key { return key{c.names, c.kind} }
 
 // Snapshot copies the counters of a namespace, for example to look ahead without consuming (rule RL46).
 func (s *Store) Snapshot(namespace string) *Snapshot {
