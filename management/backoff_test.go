@@ -234,3 +234,27 @@ func TestTheExampleOfThePageOnBackOffIsTrue(t *testing.T) {
 		t.Errorf("the page shows (-) what is (+):\n%s", diff)
 	}
 }
+
+func TestM80_an_advance_opens_the_windows_of_one_session_and_a_reset_empties_them(t *testing.T) {
+	t.Parallel()
+	w := refusing(t)
+	calls := func(want ...int) {
+		t.Helper()
+		for i, path := range []string{"/~ci/orders", "/orders"} {
+			if got := w.at(0, http.MethodGet, path, ""); got != want[i] {
+				t.Errorf("%s: %d, want %d", path, got, want[i])
+			}
+		}
+	}
+	clock := func(body string) {
+		w.send(call{method: http.MethodPost, path: sessionsPath + "/ci/clock", as: editor, body: body}).want(http.StatusOK)
+	}
+	calls(200, 200)
+	calls(429, 429)
+	clock(`{"advance":"60s"}`)
+	calls(200, 429)
+	calls(429, 429)
+	clock(`{"reset":true}`)
+	calls(200, 429)
+	w.send(call{method: http.MethodPost, path: sessionsPath + "/ci/clock", as: editor, body: `{"advance":"-1s"}`}).want(http.StatusUnprocessableEntity)
+}
