@@ -32,6 +32,12 @@ type Store interface {
 	Snapshots(ctx context.Context) ([]*mockbase.Snapshot, error)
 }
 
+// Eager is a store that tells of a change before it is on disk; lasts returns when it is. Changes of one project need not wait
+// for each other's disk then: those that come meanwhile are brought to the disk, and published, at once.
+type Eager interface {
+	ApplySoon(ctx context.Context, set mockbase.ChangeSet) (lasts func() error, err error)
+}
+
 // Plane serves mocks. Its checks say what it would refuse to serve; what passed them it must be able to publish.
 type Plane interface {
 	// CheckConfig returns faults with pointers relative to the definition, such as "#/settings/compress".
@@ -167,13 +173,21 @@ func (c *Catalog) now() time.Time {
 type entry struct {
 	// changing is held by whoever changes the project.
 	changing sync.Mutex
-	snapshot atomic.Pointer[mockbase.Snapshot]
+	// stored is the snapshot that the next change is made from, snapshot the one that everybody reads: it is on disk.
+	stored, snapshot atomic.Pointer[mockbase.Snapshot]
 	// gone tells a caller who waited for the lock that the project was deleted meanwhile.
 	gone bool
+	// lasts waits until the disk holds what was stored; nil if it does. changed tells that the snapshot is to be published.
+	lasts   func() error
+	changed bool
+	// publishing is held by whoever publishes or withdraws the project, next is the publication that can still be joined.
+	publishing sync.Mutex
+	next       atomic.Pointer[publication]
 }
 
 func newEntry(s *mockbase.Snapshot) *entry {
 	e := &entry{}
+	e.stored.Store(s)
 	e.snapshot.Store(s)
 	return e
 }

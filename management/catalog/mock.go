@@ -92,7 +92,7 @@ func (c *Catalog) nextMock(m, current *mockbase.Mock, by string) *mockbase.Mock 
 
 // putMock stores a mock that is new or changed and publishes the project with these mocks.
 func (c *Catalog) putMock(ctx context.Context, e *entry, mocks []*mockbase.Mock, m *mockbase.Mock) error {
-	p := e.snapshot.Load().Project
+	p := e.stored.Load().Project
 	set := mockbase.ChangeSet{ProjectID: p.ID, IfRevision: p.Revision, Put: []*mockbase.Mock{m}}
 	return c.commit(ctx, e, set, &mockbase.Snapshot{Project: advance(p), Mocks: mocks})
 }

@@ -53,7 +53,7 @@ func (c *Catalog) insert(ctx context.Context, s *mockbase.Snapshot, ownerID stri
 	if err := c.save(ctx, set); err != nil {
 		return err
 	}
-	err := c.publish(ctx, s)
+	err := c.publish(s)
 	c.projects.Store(all.with(newEntry(s)))
 	return err
 }
@@ -185,7 +185,7 @@ func (c *Catalog) replaceProject(ctx context.Context, e *entry, s *mockbase.Snap
 	p.Version++
 	p.Revision++
 	p.UpdatedAt = c.now()
-	err := c.commit(ctx, e, mockbase.ChangeSet{ProjectID: p.ID, IfRevision: s.Project.Revision, Project: p}, next)
+	err := c.commitNow(ctx, e, mockbase.ChangeSet{ProjectID: p.ID, IfRevision: s.Project.Revision, Project: p}, next)
 	if e.snapshot.Load() == next && p.Slug != s.Project.Slug {
 		c.projects.Store(newDirectory(slices.Clone(all.sorted)))
 	}
@@ -227,6 +227,8 @@ func (c *Catalog) remove(ctx context.Context, id string, may func(*mockbase.Proj
 		if err := c.save(ctx, set); err != nil {
 			return err
 		}
+		e.publishing.Lock()
+		defer e.publishing.Unlock()
 		e.gone = true
 		c.projects.Store(c.projects.Load().without(e))
 		c.plane.Withdraw(s.Project.ID)

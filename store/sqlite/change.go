@@ -12,9 +12,20 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
-// Apply stores one change of a project in one transaction.
+// Apply stores one change of a project in one transaction, and returns when it is on disk.
 func (d *DB) Apply(ctx context.Context, set mockbase.ChangeSet) error {
-	err := d.definitions.change(ctx, "change project", func(ctx context.Context, tx *sql.Tx) error {
+	lasts, err := d.ApplySoon(ctx, set)
+	if err != nil {
+		return err
+	}
+	return lasts()
+}
+
+// ApplySoon stores one change of a project in one transaction and does not wait for the disk: lasts does, and returns when a
+// loss of power cannot undo the change. Changes that wait at the same time wait for the disk once.
+func (d *DB) ApplySoon(ctx context.Context, set mockbase.ChangeSet) (lasts func() error, err error) {
+	const what = "change project"
+	err = d.definitions.changeSoon(ctx, what, func(ctx context.Context, tx *sql.Tx) error {
 		c := change{tx: tx, set: set, now: nanos(d.clock())}
 		if set.DeleteProject {
 			return c.deleteProject(ctx)
@@ -30,14 +41,16 @@ func (d *DB) Apply(ctx context.Context, set mockbase.ChangeSet) error {
 		}
 		return c.remember(ctx)
 	})
-	if err != nil || !set.DeleteProject {
-		return err
+	if err != nil {
+		return nil, err
 	}
-	// The exchanges of a deleted project are out of reach already; those that stay behind leave with the next trimming.
-	if err := d.DeleteExchanges(context.WithoutCancel(ctx), set.ProjectID); err != nil {
-		d.logger.WarnContext(ctx, "traffic of a deleted project was not deleted", "project", set.ProjectID, "error", err)
+	if set.DeleteProject {
+		// The exchanges of a deleted project are out of reach already; those that stay behind leave with the next trimming.
+		if err := d.DeleteExchanges(context.WithoutCancel(ctx), set.ProjectID); err != nil {
+			d.logger.WarnContext(ctx, "traffic of a deleted project was not deleted", "project", set.ProjectID, "error", err)
+		}
 	}
-	return nil
+	return func() error { return fault(what, d.definitions.disk.flush()) }, nil
 }
 
 // change is one change set inside its transaction.

@@ -15,7 +15,7 @@ func MigrateTo(ctx context.Context, path string, version int64) error {
 		return err
 	}
 	f := &file{path: path}
-	if err := f.connect(schemaDefinitions.synchronous()); err != nil {
+	if err := f.connect(); err != nil {
 		return err
 	}
 	defer f.close()
@@ -31,7 +31,7 @@ func MigrateTo(ctx context.Context, path string, version int64) error {
 func MigrateDown(ctx context.Context, path string) error {
 	for s, path := range map[schema]string{schemaDefinitions: path, schemaTraffic: trafficPath(path)} {
 		f := &file{path: path}
-		if err := f.connect(s.synchronous()); err != nil {
+		if err := f.connect(); err != nil {
 			return err
 		}
 		defer f.close()

@@ -34,6 +34,7 @@ type file struct {
 	schema schema
 	// write and read are the same pool in memory.
 	write, read *sql.DB
+	disk        flusher
 }
 
 // openFile opens a file and brings its schema up to date.
@@ -44,13 +45,14 @@ func openFile(ctx context.Context, path string, s schema) (*file, error) {
 			return nil, err
 		}
 	}
-	if err := f.connect(s.synchronous()); err != nil {
+	if err := f.connect(); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	if err := s.migrate(ctx, f); err != nil {
 		return nil, errors.Join(f.diagnose(err), f.close())
 	}
-	return f, nil
+	f.disk.path = walPath(path, s)
+	return f, f.disk.flush()
 }
 
 // touch makes the file with narrow rights before SQLite does it with wide ones, and explains by a path error what
@@ -66,14 +68,14 @@ func touch(path string) error {
 	return nil
 }
 
-func (f *file) connect(synchronous string) error {
+func (f *file) connect() error {
 	var err error
 	if f.path == "" {
 		f.write, err = openPool("file::memory:?"+f.pragmas().Encode(), 1)
 		f.read = f.write
 		return err
 	}
-	writing := f.pragmas("journal_mode(WAL)", "synchronous("+synchronous+")")
+	writing := f.pragmas("journal_mode(WAL)", "synchronous(NORMAL)")
 	if f.write, err = openPool(f.source(writing), 1); err != nil {
 		return err
 	}
@@ -110,10 +112,18 @@ func (f *file) source(settings url.Values) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: f.path, RawQuery: settings.Encode()}).String()
 }
 
-// change runs one write transaction. The context bounds the wait for the connection alone: a transaction that has begun
+// change runs one write transaction, and returns when it is on disk as far as the schema asks for that.
+func (f *file) change(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) error {
+	if err := f.changeSoon(ctx, what, do); err != nil {
+		return err
+	}
+	return fault(what, f.disk.flush())
+}
+
+// changeSoon runs one write transaction, which is on disk after the next flush. The context bounds the wait for the connection alone: a transaction that has begun
 // is done to its end, because a commit that is cut off has an unknown outcome. The audit entry that the context carries is
 // part of the transaction (rule M-20).
-func (f *file) change(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) error {
+func (f *file) changeSoon(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) error {
 	conn, err := f.write.Conn(ctx)
 	if err != nil {
 		return fault(what, err)

@@ -25,14 +25,6 @@ const (
 	schemaTraffic     schema = "traffic"
 )
 
-// synchronous is SQLite's setting: FULL writes survive a loss of power, NORMAL ones the end of the process.
-func (s schema) synchronous() string {
-	if s == schemaTraffic {
-		return "NORMAL"
-	}
-	return "FULL"
-}
-
 // migrate brings the file's schema up to date. A file that a newer binary wrote is left as it is.
 func (s schema) migrate(ctx context.Context, f *file) error {
 	have, err := f.version(ctx)

@@ -86,7 +86,7 @@ func (d *DB) openBeside(ctx context.Context, path string) error {
 	}
 	f := &file{path: path, schema: schemaDefinitions}
 	d.definitions = f
-	if err := f.connect(f.schema.synchronous()); err != nil {
+	if err := f.connect(); err != nil {
 		return err
 	}
 	return f.schema.same(ctx, f)
