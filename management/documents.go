@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/mockbase/mockbase"
@@ -13,6 +14,9 @@ import (
 //
 //go:embed openapi.yaml
 var openAPI []byte
+
+// Description is the OpenAPI document of this API in YAML, as /api/openapi.yaml serves it (M-245).
+func Description() []byte { return slices.Clone(openAPI) }
 
 // documents are the texts that are served as they are. They are made when they are first asked for: reading them would
 // be a good part of the start.

@@ -258,3 +258,19 @@ func (r *remote) remove(what, path string) error {
 	}
 	return err
 }
+
+// printMembers prints an object whose list is what people want to see; the other forms hold everything.
+func (r *remote) printMembers(answer *client.Answer, list string, cols []column) error {
+	if r.form(r.output) != config.OutputTable {
+		return r.printDocument(r.output, answer.Body)
+	}
+	var whole map[string]json.RawMessage
+	if err := answer.JSON(&whole); err != nil {
+		return err
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(whole[list], &items); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return printTable(r.Out, items, cols)
+}

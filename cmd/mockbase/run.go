@@ -52,6 +52,20 @@ type grammar struct {
 	Validate    validateCommand    `cmd:"" help:"Check definition files without a server."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask the server of the same settings whether it is well."`
 	Wait        waitCommand        `cmd:"" help:"Wait until a server is ready."`
+	Init        initCommand        `cmd:"" help:"Write a first file of mocks."`
+	Mock        mockCommands       `cmd:"" help:"Manage single mocks."`
+	Try         tryCommand         `cmd:"" help:"Say what would answer a request, and why; or send it."`
+	Session     sessionCommands    `cmd:"" help:"Manage sessions: isolated states for tests."`
+	Clock       clockCommands      `cmd:"" help:"Move the clock of a session."`
+	Scenario    scenarioCommands   `cmd:"" help:"Look at and set the states of scenarios."`
+	Reset       resetCommand       `cmd:"" help:"Take back what happened in a project."`
+	Limit       limitCommands      `cmd:"" help:"Look after the limits that mocks pretend to have."`
+	Member      memberCommands     `cmd:"" help:"Say who may do what in a project."`
+	Ban         banCommands        `cmd:"" help:"Keep addresses and accounts out."`
+	Shield      shieldCommands     `cmd:"" help:"Look at the limits that keep the server alive."`
+	Doctor      doctorCommand      `cmd:"" help:"Look for what keeps a server from working, or you from reaching it."`
+	OpenAPI     openAPICommand     `cmd:"" name:"openapi" help:"Print the description of the management API."`
+	Completion  completionCommand  `cmd:"" help:"Print a script that completes command lines."`
 	Apply       applyCommand       `cmd:"" help:"Make a project what files say."`
 	Diff        diffCommand        `cmd:"" help:"Show what apply would change."`
 	Export      exportCommand      `cmd:"" help:"Write a project, or its traffic, into files."`

@@ -21,13 +21,11 @@ const askPatience = 5 * time.Second
 
 // waitCommand waits for a server (rule C-27).
 type waitCommand struct {
-	Server    string          `name:"server" placeholder:"URL" help:"Address of the server. (MOCKBASE_URL)"`
-	For       config.Duration `name:"for" default:"60s" placeholder:"TIME" help:"How long to wait."`
-	Interval  config.Duration `name:"interval" default:"200ms" placeholder:"TIME" help:"How often to ask."`
-	Mock      string          `name:"mock" placeholder:"NAME" help:"Wait for this mock as well."`
-	Project   string          `name:"project" short:"p" placeholder:"SLUG" help:"Project of --mock. (MOCKBASE_PROJECT)"`
-	TokenFile string          `name:"token-file" placeholder:"FILE" help:"File with the token that --mock is asked for with. (MOCKBASE_TOKEN_FILE, or the token itself in MOCKBASE_TOKEN)"`
-	ReadyFile string          `name:"ready-file" placeholder:"FILE" help:"File that the server writes when it is ready, in place of its address. (MOCKBASE_READY_FILE)"`
+	config.Target
+
+	For      config.Duration `name:"for" default:"60s" placeholder:"TIME" help:"How long to wait."`
+	Interval config.Duration `name:"interval" default:"200ms" placeholder:"TIME" help:"How often to ask."`
+	Mock     string          `name:"mock" placeholder:"NAME" help:"Wait for this mock as well."`
 }
 
 // Run ends with 0 when the server is ready, and has the mock, and with 4 and the last reason at the end of the time.
@@ -41,7 +39,7 @@ func (c *waitCommand) Run(p *process) error {
 	defer pace.Stop()
 	var reason error
 	for {
-		err := c.ask(ctx, p)
+		err := c.ask(ctx)
 		if err == nil {
 			return nil
 		}
@@ -62,18 +60,24 @@ func (c *waitCommand) Run(p *process) error {
 	}
 }
 
-// complete fills in what the environment says.
+// complete finds the server: whatever is stated closest, as for every command, but a ready file need not be there yet.
 func (c *waitCommand) complete(p *process) error {
-	for name, to := range map[string]*string{
-		"MOCKBASE_URL": &c.Server, "MOCKBASE_PROJECT": &c.Project, "MOCKBASE_TOKEN_FILE": &c.TokenFile, "MOCKBASE_READY_FILE": &c.ReadyFile,
-	} {
-		if stated, ok := p.lookup(name); ok && *to == "" {
-			*to = stated
+	switch p.closest("server", "ready-file", "context") {
+	case "server":
+		c.ReadyFile = ""
+	case "ready-file":
+		c.Server = ""
+	default:
+		var at endpoint
+		if err := p.placeOf(c.Context, &at); err != nil {
+			return err
+		}
+		c.Server = at.server
+		if c.Token == "" {
+			c.Token = config.Secret(at.token)
 		}
 	}
 	switch {
-	case c.Server == "" && c.ReadyFile == "":
-		c.Server = "http://127.0.0.1:8080"
 	case c.Mock != "" && c.Project == "" && c.ReadyFile == "":
 		return &failure{code: exitUsage, err: errors.New("--mock needs the project that it is of"), fix: "add --project"}
 	}
@@ -106,7 +110,7 @@ type awaited struct {
 }
 
 // ask asks once. A failure means that asking again is useless.
-func (c *waitCommand) ask(ctx context.Context, p *process) error {
+func (c *waitCommand) ask(ctx context.Context) error {
 	at := awaited{AdminURL: c.Server}
 	if c.ReadyFile != "" {
 		text, err := os.ReadFile(c.ReadyFile)
@@ -129,19 +133,19 @@ func (c *waitCommand) ask(ctx context.Context, p *process) error {
 	case c.Mock == "":
 		return nil
 	}
-	return c.askMock(ctx, p, base, &at)
+	return c.askMock(ctx, base, &at)
 }
 
 // askMock asks for the mock.
-func (c *waitCommand) askMock(ctx context.Context, p *process, base string, at *awaited) error {
-	token, err := c.token(p)
+func (c *waitCommand) askMock(ctx context.Context, base string, at *awaited) error {
+	token, err := c.token()
 	if err != nil {
 		return err
 	}
 	if token == "" {
 		token = at.Token
 	}
-	project := c.Project
+	project := string(c.Project)
 	for slug := range at.Projects {
 		if project == "" && len(at.Projects) == 1 {
 			project = slug
@@ -165,10 +169,9 @@ func (c *waitCommand) askMock(ctx context.Context, p *process, base string, at *
 }
 
 // token is the credential that was given, "" for none.
-func (c *waitCommand) token(p *process) (string, error) {
+func (c *waitCommand) token() (string, error) {
 	if c.TokenFile == "" {
-		token, _ := p.lookup("MOCKBASE_TOKEN")
-		return token, nil
+		return c.Token.Reveal(), nil
 	}
 	text, err := os.ReadFile(c.TokenFile)
 	if err != nil {
