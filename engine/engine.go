@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -102,6 +103,9 @@ type Options struct {
 	MaxStreams int
 	// Limits keeps the buckets of simulated limits. Without it none is served: what asks for one is refused.
 	Limits *simlimit.Keeper
+	// KeySecret makes the digests of secrets in keys of limits (rule M-81). Engines that share buckets share it; none is a
+	// random one.
+	KeySecret []byte
 	// MaxSessions bounds the sessions of each project beside the default one; 0 is session.DefaultQuota (rule AA7).
 	MaxSessions int
 	// Data keeps the data of collections that persist; nil keeps none beyond the engine's life (rule V16).
@@ -191,6 +195,9 @@ func New(o Options) (*Engine, error) {
 
 // complete fills in what the caller left to the engine.
 func (o *Options) complete() {
+	if len(o.KeySecret) == 0 {
+		o.KeySecret = []byte(rand.Text())
+	}
 	o.MaxBody = orDefault(o.MaxBody, DefaultMaxBody)
 	o.MaxTarget = orDefault(o.MaxTarget, DefaultMaxTarget)
 	o.RecordCap = orDefault(o.RecordCap, DefaultRecordCap)

@@ -413,6 +413,9 @@ func newEngine(tb testing.TB, o engine.Options) *engine.Engine {
 	if o.Limits == nil {
 		o.Limits = newKeeper(tb, simlimit.Options{Clock: o.Clock})
 	}
+	if o.KeySecret == nil {
+		o.KeySecret = []byte("the secret of the corpus") // Digests of keys stand in the cases.
+	}
 	e, err := engine.New(o)
 	if err != nil {
 		tb.Fatal(err)

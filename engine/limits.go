@@ -254,7 +254,7 @@ func digested(part keyPart) keyPart {
 		if !ok {
 			return "", false
 		}
-		return digest(text), true
+		return c.engine.digest(text), true
 	}
 }
 

@@ -356,7 +356,7 @@ func TestX2_secrets_in_keys_are_digests(t *testing.T) {
 		t.Errorf("answered %v", got)
 	}
 	key := s.recorded.last(t, 3).Limits[0].Key
-	if strings.Contains(key, "hush") || strings.Count(key, "sha256:") != 2 || !strings.HasSuffix(key, `"b"`) {
+	if strings.Contains(key, "hush") || strings.Count(key, "hmac:") != 2 || !strings.HasSuffix(key, `"b"`) {
 		t.Errorf("the key is recorded as %s", key)
 	}
 }

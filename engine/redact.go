@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -51,11 +52,11 @@ func (c *call) digestKeys(x *mockbase.Exchange) {
 		}
 		for i := range x.Limits {
 			if holdsAny(x.Limits[i].Key, lines) {
-				x.Limits[i].Key = digest(x.Limits[i].Key)
+				x.Limits[i].Key = c.engine.digest(x.Limits[i].Key)
 			}
 		}
 		if holdsAny(x.ClientKey, lines) {
-			x.ClientKey = digest(x.ClientKey)
+			x.ClientKey = c.engine.digest(x.ClientKey)
 		}
 	}
 }
@@ -69,10 +70,13 @@ func holdsAny(text string, values []string) bool {
 	return false
 }
 
-// digest stands for a secret where secrets must be told apart.
-func digest(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return "sha256:" + hex.EncodeToString(sum[:8])
+// digest stands for a secret where secrets must be told apart. It is keyed, so that nobody who sees it can try out which
+// secret it is (rule M-81).
+func (e *Engine) digest(secret string) string {
+	const kept = 8
+	sum := hmac.New(sha256.New, e.options.KeySecret)
+	sum.Write([]byte(secret))
+	return "hmac:" + hex.EncodeToString(sum.Sum(nil)[:kept])
 }
 
 // hideFindings marks what was compared with headers that the project hides, so that no answer shows their values.

@@ -13,8 +13,15 @@ import (
 // redacted records one request by a project's own settings.
 func redacted(t *testing.T, target string, change func(*mockbase.Project)) (*mockbase.Exchange, string) {
 	t.Helper()
+	return redactedBy(t, engine.Options{}, target, change)
+}
+
+// redactedBy is redacted by an engine with these options.
+func redactedBy(t *testing.T, o engine.Options, target string, change func(*mockbase.Project)) (*mockbase.Exchange, string) { //nolint:gocritic // it is made once
+	t.Helper()
 	var recorded recorder
-	e := newEngine(t, engine.Options{Journal: &recorded})
+	o.Journal = &recorded
+	e := newEngine(t, o)
 	d, err := mockbase.DecodeDefinition([]byte(`
 mocks:
   - name: a
@@ -53,7 +60,7 @@ func TestM81_headers_of_the_project_are_masked_before_they_are_kept(t *testing.T
 	if x.Request.Target != "/m/shop/b?token=***&b=2" || x.Request.RawQuery != "token=***&b=2" {
 		t.Errorf("target %s, query %s", x.Request.Target, x.Request.RawQuery)
 	}
-	if key := x.Limits[0].Key; !strings.HasPrefix(key, "sha256:") {
+	if key := x.Limits[0].Key; !strings.HasPrefix(key, "hmac:") {
 		t.Errorf("key %s", key)
 	}
 }
@@ -90,5 +97,17 @@ func TestAA31_a_masked_parameter_is_said_to_be_so(t *testing.T) {
 	last := told.Current.Candidates[0].Checks[2]
 	if !told.Candidates[0].Matched || last.OK || !strings.Contains(last.Hint, "masked") {
 		t.Errorf("then %+v, now %+v", told.Candidates[0], last)
+	}
+}
+
+// M-81: the digest that stands for a secret in a key of a limit depends on the installation, and is the same each time.
+func TestM81_keys_of_limits_are_keyed_digests(t *testing.T) {
+	t.Parallel()
+	key := func(secret string) string {
+		x, _ := redactedBy(t, engine.Options{KeySecret: []byte(secret)}, "/m/shop/b", func(p *mockbase.Project) { p.RedactHeaders = []string{"x-own"} })
+		return x.Limits[0].Key
+	}
+	if one, again, other := key("first installation"), key("first installation"), key("second installation"); one != again || one == other || !strings.HasPrefix(one, "hmac:") {
+		t.Errorf("one is %s, the same again %s, another %s", one, again, other)
 	}
 }

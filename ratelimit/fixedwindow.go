@@ -16,7 +16,7 @@ func judgeWindow(r *Request, now int64, s *State, d *Decision) {
 func judgeClock(r *Request, now int64, s *State, d *Decision) {
 	p, cost := r.Policy, r.Cost
 	window := p.windowTicks()
-	if passed := now - s.start; cost > 0 && s.kind == stateClock && s.window == window && uint64(passed) < uint64(window) {
+	if passed := now - s.start; cost > 0 && s.kind == stateClock && s.window == window && passed >= 0 && passed < window {
 		// Most checks meet the window that the one before them was in, which need not be divided for.
 		s.count = add(s.count, cost)
 		clockDecision(p, s.count, cost, window-passed, d)

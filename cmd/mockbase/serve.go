@@ -230,6 +230,7 @@ func (s *server) openMocks() error {
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
 		Upstreams: s.upstreams(), Data: s.store, Describe: describeDocument, Join: joinDocument,
 		BasePath:     string(s.settings.BasePath) + engine.DefaultBasePath,
+		KeySecret:    s.keySecret(),
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),
 	}
 	if s.settings.JournalCount > 0 {
@@ -339,4 +340,13 @@ func (s *server) reload() {
 	if s.files != nil {
 		s.files.reload(s.ctx)
 	}
+}
+
+// keySecret makes the digests of secrets in keys of simulated limits: servers that share their counts share the identity
+// secret, and one alone keeps its own.
+func (s *server) keySecret() []byte {
+	if secret := s.settings.IdentitySecret.Reveal(); secret != "" {
+		return []byte(secret)
+	}
+	return s.keys.Derive("simulated limit keys")
 }
