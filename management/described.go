@@ -9,6 +9,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management/catalog"
+	"github.com/mockbase/mockbase/openapi"
 )
 
 // describedRoutes are those of OpenAPI documents. The parameters of lists are list.
@@ -21,9 +22,9 @@ func describedRoutes(list []string) []route {
 	takeOver := []string{"takeOver"}
 	return []route{
 		{id: "M-164", method: http.MethodGet, path: documents, access: accessViewer, scope: scopeMocksRead, operation: "listDocuments", handle: (*Server).listDocuments, query: list, patience: definitionPatience},
-		{id: "M-165", method: http.MethodPost, path: documents, access: accessEditor, scope: scopeMocksWrite, operation: "createDocument", handle: (*Server).createDocument, query: []string{"name", "root"}, creates: true, body: maxDefinitionBody, patience: definitionPatience},
+		{id: "M-165", method: http.MethodPost, path: documents, access: accessEditor, scope: scopeMocksWrite, operation: "createDocument", handle: (*Server).createDocument, query: []string{"name", "root", "limits"}, creates: true, body: maxDefinitionBody, patience: definitionPatience},
 		{id: "M-166", method: http.MethodGet, path: document, access: accessViewer, scope: scopeMocksRead, operation: "getDocument", handle: (*Server).getDocument},
-		{id: "M-169", method: http.MethodPatch, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "updateDocument", handle: (*Server).updateDocument, query: takeOver},
+		{id: "M-169", method: http.MethodPatch, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "updateDocument", handle: (*Server).updateDocument, query: []string{"takeOver", "limits"}},
 		{id: "M-170", method: http.MethodDelete, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "deleteDocument", handle: (*Server).deleteDocument, query: takeOver},
 		{id: "M-167", method: http.MethodGet, path: text, access: accessViewer, scope: scopeMocksRead, operation: "getDocumentContent", handle: (*Server).documentContent, offers: []string{typeYAML, typeJSON}},
 		{id: "M-168", method: http.MethodPut, path: text, access: accessEditor, scope: scopeMocksWrite, operation: "setDocumentContent", handle: (*Server).setDocumentContent, query: []string{"takeOver", "root"}, body: maxDefinitionBody, patience: definitionPatience},
@@ -167,7 +168,7 @@ func (*Server) documentContent(c *call) error {
 // createDocument attaches an OpenAPI document (M-165). Its name is that of the query, or made of its title.
 func (s *Server) createDocument(c *call) error {
 	p := c.params()
-	name, root := p.slug("name"), p.text("root")
+	name, root, limits := p.slug("name"), p.text("root"), p.flag("limits")
 	text, parsed, err := c.readDocument(root)
 	if err != nil {
 		return err
@@ -177,6 +178,9 @@ func (s *Server) createDocument(c *call) error {
 	}
 	if name == "" {
 		name = documentName(parsed.Title())
+	}
+	if limits {
+		text.RateLimit, _ = parsed.Limit()
 	}
 	next, err := s.Catalog.AddDocument(c.ctx(), c.project.Project.ID, name, text)
 	if err != nil {
@@ -245,13 +249,41 @@ func (s *Server) updateDocument(c *call) error {
 	if patch, err = documentPatch(patch); err != nil {
 		return err
 	}
+	limit, err := c.declaredLimit(d)
+	if err != nil {
+		return err
+	}
 	next, err := s.Catalog.ChangeDocument(c.ctx(), c.project.Project.ID, d.Name, o, func(entry *mockbase.Node) (*mockbase.Node, error) {
-		return patchDocument(unplaced(entry), patch)
+		patched, err := patchDocument(unplaced(entry), patch)
+		if err != nil || limit == nil {
+			return patched, err
+		}
+		return merge(patched, limit), nil
 	})
 	if err != nil {
 		return err
 	}
 	return s.answerDocument(c, http.StatusOK, next, id)
+}
+
+// declaredLimit is the patch that gives a document the limit that it declares, where the query asks for it; nil is none.
+func (c *call) declaredLimit(d *mockbase.Document) (*mockbase.Node, error) {
+	p := c.params()
+	if wanted := p.flag("limits"); !wanted || p.err() != nil {
+		return nil, p.err()
+	}
+	if d.Inline == nil {
+		return nil, mockbase.Errorf(mockbase.CodeValidationFailed, "the text of the document %s is not kept here: its entry names where it is", shown(d.Name))
+	}
+	parsed, err := openapi.Parse(d.Inline)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it is for the caller as it is
+	}
+	limit, _ := parsed.Limit()
+	if limit == nil {
+		return nil, mockbase.Errorf(mockbase.CodeValidationFailed, "no operation of the document %s declares a 429", shown(d.Name))
+	}
+	return &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{{Key: "rateLimit", Value: limit}}}, nil
 }
 
 // documentPatch is a patch without the members that are read only. One that would move the text is refused.

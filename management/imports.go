@@ -44,16 +44,18 @@ type imported struct {
 	title  string
 	found  int
 	// result is nil for what needs no translation.
-	result     *interchange.Result
+	result *interchange.Result
+	// expansion is nil for what is no OpenAPI document of which mocks are made.
+	expansion  *expansion
 	definition *mockbase.Definition
-	warnings   []catalog.Warning
 }
 
 // importOptions are the parameters of an import.
 type importOptions struct {
 	format                  interchange.Format
 	prefix, address, source string
-	expand                  bool
+	expand, limits          bool
+	root                    string
 	apply                   catalog.ApplyOptions
 }
 
@@ -87,6 +89,7 @@ func (c *call) importOptions() (*importOptions, error) {
 	}
 	o := &importOptions{
 		format: interchange.Format(p.choice("format", formats)), prefix: p.text("prefix"), address: p.text("url"), source: p.slug("source"), expand: p.flag("expand"),
+		limits: p.flag("limits"), root: p.text("root"),
 		apply: catalog.ApplyOptions{DryRun: p.flag("dryRun"), By: c.caller.user.ID, OwnerID: c.caller.user.ID},
 	}
 	switch p.choice("onConflict", []string{"skip", "replace", "fail"}) {
@@ -119,8 +122,9 @@ func (s *Server) importFiles(c *call, address string) ([]interchange.File, error
 	}
 	c.body = content{} // places are those of the source already
 	c.noteAudit(func(e *mockbase.AuditEntry) { e.After = nil })
-	kind, parameters, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
-	if err != nil || kind != "multipart/form-data" {
+	// A type that cannot be read was refused before.
+	kind, parameters, _ := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
+	if kind != typeMultipart {
 		return []interchange.File{{Text: body.text}}, nil
 	}
 	return formFiles(body.text, parameters["boundary"])
@@ -180,6 +184,9 @@ func formFiles(body []byte, boundary string) ([]interchange.File, error) {
 func translateSource(ctx context.Context, files []interchange.File, o *importOptions) (*imported, error) {
 	format := o.format
 	if format == "" || format == interchange.FormatAuto {
+		if from, err := guessDocument(files, o); from != nil {
+			return from, err
+		}
 		found, err := interchange.Detect(files)
 		if err != nil {
 			return nil, err //nolint:wrapcheck // it is for the caller as it is
@@ -212,26 +219,6 @@ func importDefinition(files []interchange.File) (*imported, error) {
 	return &imported{format: interchange.FormatMockBase, title: definition.Project, found: len(definition.Mocks), definition: definition}, nil
 }
 
-// importDocument makes a definition with an OpenAPI document in it.
-func importDocument(files []interchange.File, o *importOptions) (*imported, error) {
-	if len(files) != 1 {
-		return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "send the OpenAPI document as one file, or attach several with POST …/documents")
-	}
-	if o.expand || o.prefix != "" {
-		return nil, mockbase.Errorf(mockbase.CodeInvalidParameter, "expand and prefix do not go with an OpenAPI document here: it answers each operation as it is")
-	}
-	text, parsed, err := documentText(files[0].Text)
-	if err != nil {
-		return nil, err
-	}
-	entry := encode(map[string]any{"documents": []any{map[string]any{"name": documentName(parsed.Title()), "inline": text.JSON}}})
-	definition, err := mockbase.DecodeDefinition(entry, mockbase.FormatJSON)
-	if err != nil {
-		return nil, err
-	}
-	return &imported{format: interchange.FormatOpenAPI, title: parsed.Title(), found: 1, definition: definition}, nil
-}
-
 // applyImport applies what was translated. A mock that the plane refuses is left out, with a warning, and the rest is planned
 // anew: one entry never spoils the others.
 func (s *Server) applyImport(c *call, from *imported, o catalog.ApplyOptions) error {
@@ -243,7 +230,7 @@ func (s *Server) applyImport(c *call, from *imported, o catalog.ApplyOptions) er
 		o.Permit = c.permitPlan(definition)
 		plan, err := s.Catalog.Apply(c.ctx(), c.project.Project.ID, definition, o)
 		known, invalid := errors.AsType[*mockbase.Error](err)
-		if invalid && known.Code == mockbase.CodeValidationFailed && from.result != nil && from.result.Drop(known.Fields) {
+		if invalid && known.Code == mockbase.CodeValidationFailed && from.drop(known.Fields) {
 			continue
 		}
 		if err != nil && (mockbase.ErrorCode(err) != mockbase.CodeApplyConflict || plan == nil) {
@@ -261,8 +248,19 @@ func (s *Server) applyImport(c *call, from *imported, o catalog.ApplyOptions) er
 	return mockbase.Errorf(mockbase.CodeValidationFailed, "too many entries cannot be served: split the source and import its parts one by one")
 }
 
+// drop leaves out what the plane refuses; it reports false where nothing can be left out.
+func (i *imported) drop(faults []mockbase.FieldError) bool {
+	if i.expansion != nil {
+		return i.expansion.drop(faults)
+	}
+	return i.result != nil && i.result.Drop(faults)
+}
+
 func (i *imported) decoded() (*mockbase.Definition, error) {
-	if i.result == nil {
+	switch {
+	case i.expansion != nil:
+		return i.expansion.definition()
+	case i.result == nil:
 		return i.definition, nil
 	}
 	return i.result.Definition() //nolint:wrapcheck // it is for the caller as it is
@@ -270,6 +268,10 @@ func (i *imported) decoded() (*mockbase.Definition, error) {
 
 // tell puts the warnings of the translation before those of the plan, whose places become those of the source.
 func (i *imported) tell(plan *catalog.Plan) {
+	if i.expansion != nil {
+		i.expansion.tell(plan)
+		return
+	}
 	if i.result == nil {
 		return
 	}

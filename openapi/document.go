@@ -48,13 +48,18 @@ func Compile(o *mockbase.Document) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{source: parsed.tree, options: o}
+	return parsed.compile(o), nil
+}
+
+// compile makes a document of what was parsed.
+func (s *Source) compile(o *mockbase.Document) *Document {
+	d := &Document{source: s.tree, options: o}
 	d.schemas = newSchemas(d.source)
 	for _, item := range d.source.top().find("paths").members() {
 		d.addPath(item)
 	}
 	d.nameOperations()
-	return d, nil
+	return d
 }
 
 // addPath adds the operations of one path.

@@ -20,6 +20,8 @@ type DocumentText struct {
 	// Text is the document as it was sent, JSON what the definition holds of it.
 	Text []byte
 	JSON json.RawMessage
+	// RateLimit is the limit of a new document; nil is none.
+	RateLimit *mockbase.Node
 }
 
 // DocumentOptions say how a document is changed.
@@ -59,9 +61,12 @@ func (c *Catalog) AddDocument(ctx context.Context, projectID, name string, text 
 		if find(e.parts, name) != nil {
 			return documentTaken(name)
 		}
-		e.parts = append(e.parts, documentPart(&mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{
-			{Key: "name", Value: &mockbase.Node{Kind: mockbase.NodeText, Text: name}}, {Key: "inline", Value: rawNode(text.JSON)},
-		}}))
+		entry := []mockbase.Member{{Key: "name", Value: &mockbase.Node{Kind: mockbase.NodeText, Text: name}}}
+		if text.RateLimit != nil {
+			entry = append(entry, mockbase.Member{Key: "rateLimit", Value: text.RateLimit})
+		}
+		entry = append(entry, mockbase.Member{Key: "inline", Value: rawNode(text.JSON)})
+		e.parts = append(e.parts, documentPart(&mockbase.Node{Kind: mockbase.NodeObject, Members: entry}))
 		e.at = len(e.parts) - 1
 		e.notes[name] = mockbase.DocumentNote{ID: mockbase.NewID(mockbase.PrefixDocument, c.now()), Version: 1, Text: text.apart()}
 		return nil

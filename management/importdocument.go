@@ -1,0 +1,139 @@
+package management
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/interchange"
+	"github.com/mockbase/mockbase/management/catalog"
+	"github.com/mockbase/mockbase/openapi"
+)
+
+// guessDocument reads files as an OpenAPI document if they say that they are one; it returns nil if they do not. Documents
+// are read more leniently than other files, so they are looked for first.
+func guessDocument(files []interchange.File, o *importOptions) (*imported, error) {
+	if len(files) != 1 || interchange.IsArchive(files[0].Text) {
+		return nil, nil //nolint:nilnil // several files are told apart by their names first
+	}
+	text := files[0].Text
+	if !bytes.Contains(text, []byte("openapi")) && !bytes.Contains(text, []byte("swagger")) {
+		return nil, nil //nolint:nilnil // it is something else
+	}
+	if _, err := openapi.Parse(text); err != nil {
+		return nil, nil //nolint:nilnil,nilerr // it is something else, or will be refused as nothing known
+	}
+	from, err := importDocument(files, o)
+	if err != nil {
+		return &imported{}, err
+	}
+	return from, nil
+}
+
+// importDocument makes a definition of an OpenAPI document: one with the document in it, or with a mock for each operation
+// (rule M-78).
+func importDocument(files []interchange.File, o *importOptions) (*imported, error) {
+	text, parsed, err := sourceDocument(files, o.root)
+	if err != nil {
+		return nil, err
+	}
+	from := &imported{format: interchange.FormatOpenAPI, title: parsed.Title(), found: 1}
+	if o.expand {
+		made := parsed.Expand(openapi.ExpandOptions{Prefix: o.prefix, Limits: o.limits})
+		from.found, from.expansion = made.Operations, &expansion{mocks: made.Mocks, warnings: made.Warnings}
+		return from, nil
+	}
+	if o.prefix != "" {
+		return nil, mockbase.Errorf(mockbase.CodeInvalidParameter, "prefix goes with expand=true alone: a document answers at the paths of its servers")
+	}
+	entry := map[string]any{"name": documentName(parsed.Title()), "inline": text.JSON}
+	if o.limits {
+		if limit, _ := parsed.Limit(); limit != nil {
+			entry["rateLimit"] = limit.JSON()
+		}
+	}
+	from.definition, err = mockbase.DecodeDefinition(encode(map[string]any{"documents": []any{entry}}), mockbase.FormatJSON)
+	return from, err
+}
+
+// sourceDocument reads the document that files hold.
+func sourceDocument(files []interchange.File, root string) (catalog.DocumentText, *openapi.Source, error) {
+	upload := openapi.Files{}
+	for _, file := range files {
+		upload[file.Name] = file.Text
+	}
+	upload, err := unpackedFiles(upload)
+	if err != nil {
+		return catalog.DocumentText{}, nil, err
+	}
+	if text := upload.Text(); text != nil {
+		return documentText(text)
+	}
+	return bundledText(upload, root)
+}
+
+// expansion are the mocks of an OpenAPI document on their way into a project.
+type expansion struct {
+	mocks    []openapi.ExpandedMock
+	warnings []mockbase.FieldError
+}
+
+func (e *expansion) definition() (*mockbase.Definition, error) {
+	list := &mockbase.Node{Kind: mockbase.NodeList}
+	for _, m := range e.mocks {
+		list.Items = append(list.Items, m.Document)
+	}
+	root := &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{{Key: "mocks", Value: list}}}
+	return mockbase.DecodeDefinition(root.JSON(), mockbase.FormatJSON)
+}
+
+// drop leaves out the mocks that faults are about, and warns of each.
+func (e *expansion) drop(faults []mockbase.FieldError) bool {
+	gone := map[int]bool{}
+	for _, f := range faults {
+		index, rest, ok := mockOfPointer(f.Pointer)
+		if !ok || index >= len(e.mocks) {
+			return false
+		}
+		gone[index] = true
+		e.warnings = append(e.warnings, placed(&e.mocks[index], f.Code, "the operation became no mock: "+rest+": "+f.Detail))
+	}
+	var stay []openapi.ExpandedMock
+	for i := range e.mocks {
+		if !gone[i] {
+			stay = append(stay, e.mocks[i])
+		}
+	}
+	e.mocks = stay
+	return len(gone) > 0
+}
+
+// tell puts the warnings of the document before those of the plan, whose places become those of the operations.
+func (e *expansion) tell(plan *catalog.Plan) {
+	list := make([]catalog.Warning, 0, len(e.warnings)+len(plan.Warnings))
+	add := func(f mockbase.FieldError) {
+		list = append(list, catalog.Warning{
+			Severity: "warning", Code: f.Code, Detail: f.Detail, Pointer: f.Pointer, Line: f.Line, Column: f.Column,
+		})
+	}
+	for _, f := range e.warnings {
+		add(f)
+	}
+	for _, w := range plan.Warnings {
+		index, rest, ok := mockOfPointer(w.Pointer)
+		if !ok || index >= len(e.mocks) {
+			list = append(list, w)
+			continue
+		}
+		if rest != "" {
+			w.Detail = rest + ": " + w.Detail
+		}
+		add(placed(&e.mocks[index], w.Code, w.Detail))
+	}
+	plan.Warnings = slices.Clip(list)
+}
+
+// placed is a warning about the operation of a mock.
+func placed(m *openapi.ExpandedMock, code mockbase.Code, detail string) mockbase.FieldError {
+	return mockbase.FieldError{Pointer: m.Pointer, Code: code, Detail: detail, Line: m.Line, Column: m.Column}
+}

@@ -1,0 +1,432 @@
+package openapi
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// Expansion are the mocks that stand for the operations of a document.
+type Expansion struct {
+	// Mocks are in the order of the operations.
+	Mocks []ExpandedMock
+	// Operations counts those of the document, also those that became no mock.
+	Operations int
+	// Warnings tell what was left out or cannot be said by a mock, with pointers into the document.
+	Warnings []mockbase.FieldError
+}
+
+// ExpandedMock is the mock of an operation.
+type ExpandedMock struct {
+	// Document is the mock, Pointer the place of the operation in the document.
+	Document     *mockbase.Node
+	Pointer      string
+	Line, Column int
+}
+
+// ExpandOptions say how operations become mocks.
+type ExpandOptions struct {
+	// Prefix stands before each path, in front of that of the first server.
+	Prefix string
+	// Limits makes a simulated limit of each declared 429.
+	Limits bool
+}
+
+// mostResponses bounds the responses of one mock (mock format, section 6).
+const mostResponses = 50
+
+// Expand makes one mock of each operation, whose responses are named after the examples (rule M-78). The usual response
+// answers; the others answer as for a document: to Prefer, and to the query parameters __code and __example.
+func (s *Source) Expand(o ExpandOptions) *Expansion {
+	d := s.compile(&mockbase.Document{BasePath: "accept"})
+	e := &expander{options: o, document: d, taken: map[string]bool{}}
+	made := &Expansion{Operations: d.Operations()}
+	for _, op := range d.operations {
+		op.ready()
+		if mock := e.mock(op); mock != nil {
+			made.Mocks = append(made.Mocks, ExpandedMock{mock, op.at.at, op.at.node.Line, op.at.node.Column})
+		}
+	}
+	made.Warnings = s.Warnings()
+	return made
+}
+
+type expander struct {
+	options  ExpandOptions
+	document *Document
+	taken    map[string]bool
+}
+
+// mock makes the mock of an operation; nil where a mock cannot say it, which is noted.
+func (e *expander) mock(op *operation) *mockbase.Node {
+	name := mockbase.UniqueName(e.name(op), func(name string) bool { return e.taken[name] })
+	path := e.path(op)
+	m := &object{}
+	m.text("name", name)
+	m.text("description", shortened(firstText(op.at.text("summary"), op.at.text("description")), longestDescription))
+	m.list("tags", e.tags(op))
+	request := &object{}
+	request.set("method", textNode(op.method))
+	request.set("path", textNode(path))
+	if query := queryOf(op.template.asks); len(query.Members) > 0 {
+		request.set("query", query)
+	}
+	m.set("request", request.node())
+	m.set("responses", &mockbase.Node{Kind: mockbase.NodeList, Items: e.responses(op)})
+	if e.options.Limits {
+		if limit := op.limit(); limit != nil {
+			m.set("rateLimit", limit)
+		}
+	}
+	if _, err := mockbase.DecodeMock(m.node().JSON(), mockbase.FormatJSON); err != nil {
+		op.document.source.notes.add(op.at, mockbase.WarningNotTranslated, "the operation became no mock: "+explained(err))
+		return nil
+	}
+	e.taken[name] = true
+	return m.node()
+}
+
+// longestDescription is that of a mock (mock format, section 6).
+const longestDescription = 4000
+
+func firstText(list ...string) string {
+	for _, text := range list {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
+}
+
+// name is the slug of the operation's id, or of method and path.
+func (*expander) name(op *operation) string {
+	if id := op.at.text("operationId"); id != "" {
+		if name := slugOf(id); name != "" {
+			return name
+		}
+	}
+	return mockbase.DefaultMockName(op.method, slugPath(op.template.text))
+}
+
+// slugOf makes a slug of an identifier: listPets becomes list-pets. It is "" if nothing can stay.
+func slugOf(text string) string {
+	var b strings.Builder
+	lower := false
+	for _, r := range text {
+		upper := r >= 'A' && r <= 'Z'
+		if upper && lower {
+			b.WriteByte('-')
+		}
+		lower = r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
+		b.WriteRune(r)
+	}
+	const none = "mock"
+	if name := mockbase.DefaultMockName("", b.String()); name != none || strings.EqualFold(text, none) {
+		return name
+	}
+	return ""
+}
+
+// tags are those of the operation that may be tags of a mock.
+func (*expander) tags(op *operation) []*mockbase.Node {
+	const most = 20
+	var list []*mockbase.Node
+	var met []string
+	for _, item := range op.at.find("tags").items() {
+		if tag := slugOf(item.node.Text); tag != "" && !slices.Contains(met, tag) && len(list) < most {
+			met = append(met, tag)
+			list = append(list, textNode(tag))
+		}
+	}
+	return list
+}
+
+// path is the path of the mock, below the first server.
+func (e *expander) path(op *operation) string {
+	base := ""
+	if list := op.document.serverPaths(op); len(list) > 0 && !strings.Contains(list[0], "{") {
+		base = list[0]
+	}
+	var b strings.Builder
+	b.WriteString(e.options.Prefix + base)
+	met := map[string]bool{}
+	for i := range op.template.segments {
+		b.WriteByte('/')
+		own := &op.template.segments[i]
+		for j, literal := range own.literals {
+			b.WriteString(literalPath(literal))
+			if j < len(own.names) {
+				b.WriteString("{" + parameterName(own.names[j], met) + "}")
+			}
+		}
+	}
+	return b.String()
+}
+
+// literalPath writes a literal so that nothing in it means something to a path of mocks.
+func literalPath(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; strings.IndexByte("{}*?#%/;", c) >= 0 || c <= ' ' {
+			b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:]))
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// parameterName is a name that a parameter of a path may have, and that no other of the path has.
+func parameterName(name string, met map[string]bool) string {
+	const plain = "_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(plain, r) {
+			return r
+		}
+		return '_'
+	}, strings.TrimSuffix(strings.TrimPrefix(name, "+"), "*"))
+	if strings.TrimLeft(name[:min(1, len(name))], "-0123456789") == "" {
+		name = "p" + name
+	}
+	for met[name] {
+		name += "_"
+	}
+	met[name] = true
+	return name
+}
+
+func queryOf(asks []pair) *mockbase.Node {
+	query := &object{}
+	for _, own := range asks {
+		if value := decodedForm(own.value); value != "" && !strings.HasPrefix(value, "{") {
+			query.set(own.name, textNode(value))
+			continue
+		}
+		present := &object{}
+		present.set("exists", boolNode(true))
+		query.set(own.name, present.node())
+	}
+	return query.node()
+}
+
+// responses makes the responses of a mock: the usual one first, which answers whatever else is asked for.
+func (*expander) responses(op *operation) []*mockbase.Node {
+	usual, status := op.usual()
+	w := &responseWriter{operation: op, taken: map[string]bool{}}
+	w.add(usual, variant{status: status, usual: true})
+	for _, r := range op.responses {
+		if r != usual {
+			w.add(r, variant{status: r.status()})
+		}
+	}
+	return w.list
+}
+
+// responseWriter makes the responses of one mock.
+type responseWriter struct {
+	operation *operation
+	taken     map[string]bool
+	list      []*mockbase.Node
+	// full tells that the last response that fits was added.
+	full bool
+}
+
+// add makes the responses of a declared one: for each media type, and for each example.
+func (w *responseWriter) add(r *response, v variant) {
+	if len(r.content) == 0 {
+		v.key = statusText(v.status)
+		w.put(r, &v)
+		return
+	}
+	first := byDefault(r.content)
+	w.addType(r, first, v)
+	for _, t := range r.content {
+		if t != first && v.usual && !t.parsed.isRange() {
+			v.accept = t.parsed.String()
+			w.addType(r, t, v)
+		}
+	}
+}
+
+// variant is one answer of a declared response.
+type variant struct {
+	status int
+	// usual tells that the response answers without being asked for.
+	usual bool
+	// key names the variant; accept is the media type that asks for it, example the example.
+	key, accept, example string
+	media                *mediaType
+	body                 *mockbase.Node
+}
+
+// addType makes the responses of one media type.
+func (w *responseWriter) addType(r *response, t *mediaType, v variant) {
+	v.media = t
+	made := false
+	for _, m := range t.examples {
+		n := w.operation.exampleValue(m.place)
+		if n == nil {
+			continue
+		}
+		one := v
+		one.key, one.body, one.example = m.name, n, m.name
+		if !made {
+			one.example = ""
+		}
+		w.put(r, &one)
+		made = true
+	}
+	if made {
+		return
+	}
+	v.key = statusText(v.status)
+	if v.accept != "" {
+		v.key += "-" + t.parsed.subtype
+	}
+	if v.body = w.operation.example(t); v.body == nil && t.schema != nil {
+		n, err := t.schema.static()
+		if err != nil {
+			w.operation.document.source.notes.add(t.schema.place, mockbase.FieldConflict, "no value was found that the schema allows: the response is empty")
+		}
+		v.body = n
+	}
+	w.put(r, &v)
+}
+
+// put adds one response.
+func (w *responseWriter) put(r *response, v *variant) {
+	if len(w.list) == mostResponses {
+		if !w.full {
+			w.full = true
+			w.operation.document.source.notes.add(r.at, mockbase.WarningNotTranslated, "a mock has at most 50 responses; this one and those behind it are left out")
+		}
+		return
+	}
+	name := slugOf(v.key)
+	if name == "" {
+		name = statusText(v.status)
+	}
+	name = mockbase.UniqueName(name, func(name string) bool { return w.taken[name] })
+	w.taken[name] = true
+	o := &object{}
+	o.text("name", name)
+	if when := v.when(); when != nil {
+		o.set("when", when)
+	}
+	o.set("status", &mockbase.Node{Kind: mockbase.NodeNumber, Text: statusText(v.status)})
+	headers := w.headers(r)
+	if v.media != nil && v.body != nil && allowsBody(v.status) {
+		v.write(o, headers)
+	}
+	if len(headers.members) > 0 {
+		o.set("headers", headers.node())
+	}
+	w.list = append(w.list, o.node())
+}
+
+// when tells what asks for the response; nil for the one that answers everything else.
+func (v *variant) when() *mockbase.Node {
+	query := &object{}
+	switch {
+	case v.example != "":
+		query.set(controlExample, textNode(v.example))
+	case !v.usual:
+		query.set(controlCode, textNode(statusText(v.status)))
+	case v.accept != "":
+		asks, accept := &object{}, &object{}
+		asks.set("contains", textNode(v.accept))
+		accept.set("Accept", asks.node())
+		when := &object{}
+		when.set("headers", accept.node())
+		return when.node()
+	default:
+		return nil
+	}
+	if !v.usual && v.example != "" {
+		query.set(controlCode, textNode(statusText(v.status)))
+	}
+	when := &object{}
+	when.set("query", query.node())
+	return when.node()
+}
+
+func allowsBody(status int) bool {
+	return status >= http.StatusOK && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
+}
+
+// write adds the body and its type.
+func (v *variant) write(o, headers *object) {
+	mediaType := v.media.header(media{}, true)
+	if v.media.parsed.isJSON() && (v.body.Kind != mockbase.NodeText || !v.media.holdsJSON(v.body.Text)) {
+		o.set("json", v.body)
+		if mediaType != "application/json" {
+			headers.set("Content-Type", textNode(mediaType))
+		}
+	} else {
+		made := v.media.write(v.body)
+		o.set("text", textNode(string(made.bytes)))
+		headers.set("Content-Type", textNode(v.media.header(media{}, made.text)))
+	}
+	if strings.Contains(string(v.body.JSON()), "{{") {
+		o.set("template", boolNode(false))
+	}
+}
+
+// headers are the declared headers with their values.
+func (*responseWriter) headers(r *response) *object {
+	o, m := &object{}, &making{}
+	for _, h := range r.headers {
+		if n := h.value(m); n != nil {
+			if text, ok := h.simple(n); ok {
+				o.set(h.name, textNode(text))
+			}
+		}
+	}
+	return o
+}
+
+// explained is an error with its first fault.
+func explained(err error) string {
+	text := err.Error()
+	return shortened(text, longestDescription)
+}
+
+// object is an object in the making.
+type object struct{ members []mockbase.Member }
+
+func (o *object) set(name string, n *mockbase.Node) {
+	for i := range o.members {
+		if o.members[i].Key == name {
+			o.members[i].Value = n
+			return
+		}
+	}
+	o.members = append(o.members, mockbase.Member{Key: name, Value: n})
+}
+
+// text adds a text that is not empty, list a list that is not.
+func (o *object) text(name, text string) {
+	if text != "" {
+		o.set(name, textNode(text))
+	}
+}
+
+func (o *object) list(name string, items []*mockbase.Node) {
+	if len(items) > 0 {
+		o.set(name, &mockbase.Node{Kind: mockbase.NodeList, Items: items})
+	}
+}
+
+func (o *object) node() *mockbase.Node {
+	return &mockbase.Node{Kind: mockbase.NodeObject, Members: o.members}
+}
