@@ -8,7 +8,7 @@ import (
 )
 
 // Warnings says what about a mock of a snapshot only shows beside the others: that another mock answers all that it
-// would, or ranks like it and wins where both match. Pointers are relative to the mock. The warnings of the mock alone
+// would, or ranks like it and wins where both match, or that its answers differ from a document's. Pointers are relative to the mock. The warnings of the mock alone
 // are those of [mockbase.Mock.Warnings].
 func (e *Engine) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.FieldError {
 	p := e.programOf(s)
@@ -19,7 +19,11 @@ func (e *Engine) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.Fie
 	if at < 0 {
 		return nil
 	}
-	own := &p.entries[at]
+	return append(p.overruled(&p.entries[at]), p.drift(m)...)
+}
+
+// overruled tells which other mock answers in the place of one.
+func (p *program) overruled(own *entry) []mockbase.FieldError {
 	if other := p.before(own, hides); other != nil {
 		return []mockbase.FieldError{{
 			Pointer: "#/request", Code: mockbase.WarningUnreachable,

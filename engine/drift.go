@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// mostDrift bounds what is told of one mock.
+const mostDrift = 20
+
+// drift compares the answers of a mock with the documents of its project (rule W30): what a client would be surprised by.
+// Only what is known before a request is compared.
+func (p *program) drift(m *mockbase.Mock) []mockbase.FieldError {
+	if m.Request.Path == "" || len(m.Request.Methods) == 0 {
+		return nil
+	}
+	for _, d := range p.documents {
+		if d.source.Responses == "disabled" {
+			continue
+		}
+		for _, method := range m.Request.Methods {
+			op, methods := d.Find(method, m.Request.Path, "")
+			switch {
+			case op >= 0:
+				return p.driftOf(d, op, m)
+			case len(methods) > 0 && method != mockbase.MethodAny:
+				return []mockbase.FieldError{{
+					Pointer: "#/request", Code: mockbase.FieldConflict,
+					Detail: "answers " + method + ", which document " + quoted(d.source.Name) + " does not declare at this path: it has " + strings.Join(methods, ", "),
+				}}
+			}
+		}
+	}
+	return nil
+}
+
+// driftOf compares each answer with an operation.
+func (p *program) driftOf(d *described, op int, m *mockbase.Mock) []mockbase.FieldError {
+	var found []mockbase.FieldError
+	for i := range m.Responses {
+		at := "#/responses/" + strconv.Itoa(i)
+		if m.SingleResponse {
+			at = "#/response"
+		}
+		for _, v := range p.violationsOf(d, op, &m.Responses[i]) {
+			if len(found) == mostDrift {
+				return found
+			}
+			found = append(found, mockbase.FieldError{
+				Pointer: at, Code: mockbase.FieldConflict,
+				Detail: "differs from document " + quoted(d.source.Name) + ", " + d.Name(op) + ": " + v.Location + ": " + v.Message,
+			})
+		}
+	}
+	return found
+}
+
+// violationsOf compares one answer as far as it is fixed.
+func (p *program) violationsOf(d *described, op int, r *mockbase.Response) []mockbase.Violation {
+	if r.StatusTemplate != "" || r.Proxy != nil || r.SSE != nil || r.WebSocket != nil || r.Fault != nil || r.Body.Kind == mockbase.BodyFile {
+		return nil
+	}
+	header, status := http.Header{}, r.Status
+	switch r.Body.Kind {
+	case mockbase.BodyJSON:
+		header.Set(headerContentType, "application/json")
+	case mockbase.BodyText:
+		header.Set(headerContentType, "text/plain; charset=utf-8")
+	case mockbase.BodyNone, mockbase.BodyBase64, mockbase.BodyFile:
+	}
+	if status == 0 {
+		status = http.StatusOK
+		if r.Body.Kind == mockbase.BodyNone {
+			status = http.StatusNoContent
+		}
+	}
+	for i := range r.Headers {
+		if h := &r.Headers[i]; !slices.ContainsFunc(h.Values, dynamicText) {
+			header[http.CanonicalHeaderKey(h.Name)] = h.Values
+		} else {
+			header[http.CanonicalHeaderKey(h.Name)] = nil
+		}
+	}
+	body := r.Body.Bytes
+	if bytes.Contains(body, []byte("{{")) || r.Body.Kind == mockbase.BodyBase64 {
+		body = nil
+	}
+	return slices.DeleteFunc(d.CheckAnswer(op, status, header, body), func(v mockbase.Violation) bool {
+		name, below := strings.CutPrefix(v.Location, "response.header.")
+		lines, stated := header[http.CanonicalHeaderKey(name)]
+		return below && stated && len(lines) == 0
+	})
+}
+
+func dynamicText(text string) bool { return strings.Contains(text, "{{") }

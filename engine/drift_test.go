@@ -1,0 +1,61 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine"
+	"github.com/mockbase/mockbase/openapi"
+)
+
+// driftDocument declares one operation.
+const driftDocument = `
+documents:
+  - name: pets
+    inline:
+      openapi: 3.0.3
+      info: { title: Pets, version: '1' }
+      paths:
+        /pets/{id}:
+          get:
+            operationId: getPet
+            responses:
+              '200':
+                description: d
+                headers: { X-Trace: { required: true, schema: { type: string } } }
+                content: { application/json: { schema: { type: object, required: [name], properties: { name: { type: string } } } } }
+`
+
+// Rule W30: a mock is compared with the documents of its project when it is saved, and what differs is a warning.
+func TestW30_answers_of_mocks_are_compared_when_they_are_saved(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ mock, want string }{
+		"a body that lacks something": {`request: 'GET /pets/{id}', response: { headers: { X-Trace: 1 }, json: { nom: Rex } }`, "#/response response.body.name"},
+		"a status of its own":         {`request: GET /pets/1, response: { status: 418 }`, "#/response response.status"},
+		"another type":                {`request: GET /pets/2, responses: [{ headers: { X-Trace: 1 }, text: Rex }]`, "#/responses/0 response.header.Content-Type"},
+		"a header that is left out":   {`request: GET /pets/3, response: { json: { name: Rex } }`, "#/response response.header.X-Trace"},
+		"another method":              {`request: PUT /pets/4, response: {}`, `#/request answers PUT, which document "pets" does not declare at this path`},
+		"what is declared":            {`request: GET /pets/5, response: { headers: { X-Trace: 1 }, json: { name: Rex } }`, ""},
+		"a template":                  {`request: GET /pets/6, response: { template: true, headers: { X-Trace: "{{ uuid }}" }, json: { nom: "{{ path.id }}" } }`, ""},
+		"a path of its own":           {`request: GET /other, response: { status: 418 }`, ""},
+		"a fault":                     {`request: GET /pets/7, response: { fault: empty }`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t, engine.Options{Describe: func(d *mockbase.Document) (engine.Description, error) { return openapi.Compile(d) }})
+			d, err := mockbase.DecodeDefinition([]byte("mocks:\n- { name: m, "+c.mock+" }"+driftDocument), mockbase.FormatYAML)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 1, Config: d.Config}, Mocks: d.Mocks}
+			var got []string
+			for _, w := range e.Warnings(s, d.Mocks[0]) {
+				got = append(got, w.Pointer+" "+strings.TrimPrefix(w.Detail, `differs from document "pets", getPet: `))
+			}
+			if all := strings.Join(got, "\n"); !strings.HasPrefix(all, c.want) || (c.want == "") != (len(got) == 0) {
+				t.Errorf("%q, want %q", all, c.want)
+			}
+		})
+	}
+}
