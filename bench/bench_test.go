@@ -33,17 +33,19 @@ func served(tb testing.TB, spec bench.Spec) string {
 // floor is the address of the floor of a server.
 func floor(tb testing.TB, addr string) string {
 	tb.Helper()
-	answer, err := bench.FloorFor(tb.Context(), addr)
+	requests, _ := bench.Spec{Mocks: 1}.Requests()
+	answer, err := bench.FloorFor(tb.Context(), addr, requests[0])
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return served(tb, bench.Spec{Floor: answer})
 }
 
-// run sends b.N requests to a server.
-func run(b *testing.B, addr string, mocks int) {
+// run sends b.N requests of a scene to a server.
+func run(b *testing.B, addr string, spec bench.Spec) {
 	b.Helper()
-	load := bench.Load{Addr: addr, Requests: bench.Requests(mocks), Clients: 16, Count: int64(b.N)}
+	load := spec.Load(addr, 16)
+	load.Count = int64(b.N)
 	b.ReportAllocs()
 	b.ResetTimer()
 	out, err := load.Run(b.Context())
@@ -54,23 +56,60 @@ func run(b *testing.B, addr string, mocks int) {
 	b.ReportMetric(out.PerSecond(), "requests/s")
 }
 
+// serveAndRun serves a specification in this process and sends it b.N requests.
+func serveAndRun(b *testing.B, spec bench.Spec) {
+	b.Helper()
+	run(b, served(b, spec), spec)
+}
+
 func BenchmarkStatic(b *testing.B) {
-	b.Run("floor", func(b *testing.B) { run(b, floor(b, served(b, bench.Spec{Mocks: 1})), 1) })
-	b.Run("journal off", func(b *testing.B) { run(b, served(b, bench.Spec{Mocks: 1}), 1) })
-	b.Run("journal on", func(b *testing.B) { run(b, served(b, bench.Spec{Mocks: 1, Journal: true}), 1) })
+	one := bench.Spec{Mocks: 1}
+	b.Run("floor", func(b *testing.B) { run(b, floor(b, served(b, one)), one) })
+	b.Run("journal off", func(b *testing.B) { serveAndRun(b, one) })
+	b.Run("journal on", func(b *testing.B) { serveAndRun(b, bench.Spec{Mocks: 1, Journal: true}) })
 }
 
 func BenchmarkMany(b *testing.B) {
-	for _, mocks := range []int{1, 1000, 10_000} {
-		b.Run(strconv.Itoa(mocks), func(b *testing.B) { run(b, served(b, bench.Spec{Mocks: mocks, Journal: true}), mocks) })
+	for _, scene := range []bench.Scene{bench.SceneStatic, bench.SceneParameters} {
+		for _, mocks := range []int{1, 1000, 10_000} {
+			b.Run(string(scene)+strconv.Itoa(mocks), func(b *testing.B) {
+				serveAndRun(b, bench.Spec{Mocks: mocks, Scene: scene, Journal: true})
+			})
+		}
+	}
+}
+
+func BenchmarkAnswers(b *testing.B) {
+	for _, scene := range []bench.Scene{bench.SceneTemplated, bench.SceneLarge, bench.SceneBody, bench.SceneProxy, bench.SceneDocument} {
+		b.Run(string(scene), func(b *testing.B) {
+			upstream := floor(b, served(b, bench.Spec{Mocks: 1}))
+			serveAndRun(b, bench.Spec{Mocks: 1, Scene: scene, Operations: 10, Journal: true, Upstream: upstream})
+		})
+	}
+}
+
+func BenchmarkCrowd(b *testing.B) {
+	for _, scene := range []bench.Scene{bench.SceneSlow, bench.SceneEvents} {
+		b.Run(string(scene), func(b *testing.B) {
+			spec := bench.Spec{Mocks: 1, Scene: scene, Journal: true}
+			requests, _ := spec.Requests()
+			crowd, err := bench.Gather(b.Context(), served(b, spec), b.N)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer crowd.End()
+			if err := crowd.Ask(requests[0], time.Minute); err != nil {
+				b.Fatal(err)
+			}
+		})
 	}
 }
 
 func BenchmarkShield(b *testing.B) {
-	b.Run("none", func(b *testing.B) { run(b, served(b, bench.Spec{Mocks: 1}), 1) })
-	b.Run("memory", func(b *testing.B) { run(b, served(b, bench.Spec{Mocks: 1, Shield: bench.ShieldInMemory}), 1) })
+	b.Run("none", func(b *testing.B) { serveAndRun(b, bench.Spec{Mocks: 1}) })
+	b.Run("memory", func(b *testing.B) { serveAndRun(b, bench.Spec{Mocks: 1, Shield: bench.ShieldInMemory}) })
 	b.Run("redis", func(b *testing.B) {
-		run(b, served(b, bench.Spec{Mocks: 1, Shield: testkit.StartRedis(b).URL()}), 1)
+		serveAndRun(b, bench.Spec{Mocks: 1, Shield: testkit.StartRedis(b).URL()})
 	})
 }
 
@@ -99,8 +138,7 @@ func BenchmarkChecks(b *testing.B) {
 
 // BenchmarkMemory shows what the heap holds after requests that the journal recorded.
 func BenchmarkMemory(b *testing.B) {
-	addr := served(b, bench.Spec{Mocks: 1, Journal: true})
-	run(b, addr, 1)
+	serveAndRun(b, bench.Spec{Mocks: 1, Journal: true})
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -144,8 +182,8 @@ func TestTheFloorWritesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	subject := served(t, bench.Spec{Mocks: 1, Journal: true})
 	bare := floor(t, subject)
-	request := string(bench.Requests(1)[0])
-	want, got := testkit.RawHTTP(t, subject, request), testkit.RawHTTP(t, bare, request)
+	requests, _ := bench.Spec{Mocks: 1}.Requests()
+	want, got := testkit.RawHTTP(t, subject, string(requests[0])), testkit.RawHTTP(t, bare, string(requests[0]))
 	if want.Status != http.StatusOK || len(want.Body) != 128 {
 		t.Errorf("the mock answers %d with %d bytes", want.Status, len(want.Body))
 	}
@@ -171,7 +209,8 @@ func TestOneRoundTripToRedisForEachRequest(t *testing.T) {
 	// let it.
 	addr := served(t, bench.Spec{Mocks: 1, Shield: redis.URL(), Budget: 2 * time.Second})
 	for _, clients := range []int{1, 16} {
-		load := bench.Load{Addr: addr, Requests: bench.Requests(1), Clients: clients, Count: 1000}
+		load := bench.Spec{Mocks: 1}.Load(addr, clients)
+		load.Count = 1000
 		bill, err := bench.RedisCost(t.Context(), redis, load)
 		if err != nil {
 			t.Fatal(err)

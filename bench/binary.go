@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,78 +107,25 @@ func ok(ctx context.Context, addr string, request []byte) bool {
 
 // Fill creates the project with so many mocks through the management API, as a person would, and stops the server again.
 func (b *Binary) Fill(ctx context.Context, mocks int) error {
-	s, err := b.start(ctx)
+	m, end, err := b.Manage(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.end()
-	if _, err := s.firstAnswer(ctx, []byte("GET /readyz HTTP/1.1\r\nHost: "+s.addr+"\r\n\r\n")); err != nil {
+	defer end()
+	if err := m.CreateProject(ctx, projectSlug); err != nil {
 		return err
 	}
-	var signIn struct {
-		AccessToken string `json:"accessToken"`
-	}
-	login := map[string]any{"email": adminEmail, "password": adminPassword}
-	if err := s.call(ctx, apiCall{"POST", "/api/v1/auth/login", "", login}, &signIn); err != nil {
-		return err
-	}
-	project := map[string]any{"slug": projectSlug, "name": "Benchmark"}
-	if err := s.call(ctx, apiCall{"POST", "/api/v1/projects", signIn.AccessToken, project}, nil); err != nil {
-		return err
-	}
+	_, err = m.Apply(ctx, projectSlug, mocks)
+	return err
+}
+
+// definitionOf is a definition of so many mocks.
+func definitionOf(mocks int) map[string]any {
 	documents := make([]json.RawMessage, mocks)
-	for i := range documents {
-		documents[i] = mockDocument(i)
+	for i, document := range (Spec{Mocks: mocks}).mocks() {
+		documents[i] = document
 	}
-	definition := map[string]any{"version": 1, "mocks": documents}
-	return s.call(ctx, apiCall{"PUT", "/api/v1/projects/" + projectSlug + "/definition", signIn.AccessToken, definition}, nil)
-}
-
-// apiCall is one call of the management API.
-type apiCall struct {
-	method, path, token string
-	body                map[string]any
-}
-
-// call makes a call and decodes its answer where one is wanted.
-func (s *running) call(ctx context.Context, c apiCall, answer any) error {
-	got, err := s.send(ctx, c)
-	if err == nil && answer != nil {
-		err = json.Unmarshal(got, answer)
-	}
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", c.method, c.path, err)
-	}
-	return nil
-}
-
-func (s *running) send(ctx context.Context, c apiCall) ([]byte, error) {
-	text, err := json.Marshal(c.body)
-	if err != nil {
-		return nil, fmt.Errorf("encode body: %w", err)
-	}
-	request, err := http.NewRequestWithContext(ctx, c.method, "http://"+s.addr+c.path, bytes.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("make request: %w", err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if c.token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	transport := &http.Transport{DisableKeepAlives: true}
-	response, err := transport.RoundTrip(request)
-	if err != nil {
-		return nil, fmt.Errorf("send request: %w", err)
-	}
-	defer response.Body.Close()
-	got, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
-	}
-	if response.StatusCode > 299 {
-		return nil, fmt.Errorf("%s: %s", response.Status, got)
-	}
-	return got, nil
+	return map[string]any{"version": 1, "mocks": documents}
 }
 
 // Serve starts the filled binary and returns it as a contender that is asked for one mock, and what ends it.
@@ -189,11 +134,10 @@ func (b *Binary) Serve(ctx context.Context, name string, clients int) (Contender
 	if err != nil {
 		return Contender{}, nil, err
 	}
-	requests := Requests(1)
-	if _, err := s.firstAnswer(ctx, requests[0]); err != nil {
+	load := Spec{Mocks: 1}.Load(s.addr, clients)
+	if _, err := s.firstAnswer(ctx, load.Requests[0]); err != nil {
 		return Contender{}, nil, err
 	}
-	load := Load{Addr: s.addr, Requests: requests, Clients: clients}
 	cpu := func() (time.Duration, error) { return processorTime(s.cmd.Process.Pid) }
 	return Contender{Name: name, Load: load, CPU: cpu}, s.end, nil
 }
@@ -216,7 +160,8 @@ func (b *Binary) Starts(ctx context.Context, number int) (StartReport, error) {
 		if err != nil {
 			return report, err
 		}
-		took, err := s.firstAnswer(ctx, Requests(1)[0])
+		requests, _ := Spec{Mocks: 1}.Requests()
+		took, err := s.firstAnswer(ctx, requests[0])
 		if err != nil {
 			return report, err
 		}

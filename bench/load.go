@@ -18,6 +18,8 @@ type Load struct {
 	Addr string
 	// Requests are the bytes that each client sends in turn; clients begin at different ones.
 	Requests [][]byte
+	// Numbered counts up the number in the only request, so that a hundred thousand different ones cost the clients nothing.
+	Numbered Numbers
 	// Clients is the number of connections.
 	Clients int
 	// For ends the load after a time, Count after so many requests; a zero member does not end it, and one must be set.
@@ -25,6 +27,20 @@ type Load struct {
 	Count int64
 	// Pause is what each client waits between requests; 0 is none.
 	Pause time.Duration
+}
+
+// Numbers are the decimal digits in a request that count from 0, each client from another place.
+type Numbers struct {
+	// At is the place of the first digit, Digits their number, and Count how many different requests there are; 0 is one.
+	At, Digits, Count int
+}
+
+// write writes a number where its digits are.
+func (n Numbers) write(request []byte, number int) {
+	for i := n.At + n.Digits - 1; i >= n.At; i-- {
+		request[i] = byte('0' + number%10)
+		number /= 10
+	}
 }
 
 // Outcome is what came of a load.
@@ -66,7 +82,7 @@ func (l *Load) Run(ctx context.Context) (Outcome, error) {
 	var group sync.WaitGroup
 	began := time.Now()
 	for i, c := range clients {
-		group.Go(func() { c.err = l.work(ctx, c, i*len(l.Requests)/len(clients), until) })
+		group.Go(func() { c.err = l.work(ctx, c, i*max(len(l.Requests), l.Numbered.Count)/len(clients), until) })
 	}
 	group.Wait()
 	return sum(clients, time.Since(began))
@@ -88,8 +104,14 @@ func (l *limit) more() bool {
 
 // work sends the requests in turn, from the one at first.
 func (l *Load) work(ctx context.Context, c *client, first int, until *limit) error {
+	numbered := bytes.Clone(l.Requests[0])
 	for n := first; until.more(); n++ {
-		if err := c.exchange(l.Requests[n%len(l.Requests)]); err != nil {
+		request := l.Requests[n%len(l.Requests)]
+		if l.Numbered.Count > 0 {
+			l.Numbered.write(numbered, n%l.Numbered.Count)
+			request = numbered
+		}
+		if err := c.exchange(request); err != nil {
 			return err
 		}
 		if l.Pause > 0 {

@@ -77,7 +77,7 @@ func (o Outage) Run(tb testing.TB, away time.Duration) OutageReport {
 	}
 	tb.Cleanup(closeShield)
 	watch := &stopwatch{shield: guard}
-	e, err := newEngine(engine.Options{Shield: watch}, [][]byte{mockDocument(0)})
+	e, err := newEngine(engine.Options{Shield: watch}, Spec{Mocks: 1}.mocks(), nil)
 	if err != nil {
 		tb.Fatalf("make engine: %v", err)
 	}
@@ -88,7 +88,8 @@ func (o Outage) Run(tb testing.TB, away time.Duration) OutageReport {
 	tb.Cleanup(end)
 
 	loading, stop := context.WithCancel(ctx)
-	load := Load{Addr: server, Requests: Requests(1), Clients: 4, Pause: 2 * time.Millisecond, For: away + 30*time.Second}
+	load := Spec{Mocks: 1}.Load(server, 4)
+	load.Pause, load.For = 2*time.Millisecond, away+30*time.Second
 	var out Outcome
 	done := make(chan error, 1)
 	go func() {

@@ -56,6 +56,9 @@ func (p *Process) End() {
 // Memory is what the child holds of the machine's memory, in bytes.
 func (p *Process) Memory() (int64, error) { return residentMemory(p.cmd.Process.Pid) }
 
+// Peak is the most that it held so far.
+func (p *Process) Peak() (int64, error) { return memoryOf(p.cmd.Process.Pid, "VmHWM:") }
+
 // CPU is the processor time that the child has used, its kernel's included.
 func (p *Process) CPU() (time.Duration, error) { return processorTime(p.cmd.Process.Pid) }
 
@@ -80,13 +83,16 @@ func processorTime(pid int) (time.Duration, error) {
 }
 
 // residentMemory reads the resident set of a process from /proc.
-func residentMemory(pid int) (int64, error) {
+func residentMemory(pid int) (int64, error) { return memoryOf(pid, "VmRSS:") }
+
+// memoryOf reads a line of a process's status in /proc.
+func memoryOf(pid int, name string) (int64, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
 		return 0, fmt.Errorf("read the memory of process %d: %w", pid, err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if kilobytes, found := strings.CutPrefix(line, "VmRSS:"); found {
+		if kilobytes, found := strings.CutPrefix(line, name); found {
 			n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(kilobytes), " kB"), 10, 64)
 			if err != nil {
 				return 0, fmt.Errorf("read the memory of process %d: %w", pid, err)

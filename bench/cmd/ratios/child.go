@@ -64,8 +64,8 @@ type servers struct {
 	all []*bench.Process
 }
 
-// start starts a server and returns it as a contender. Requests go to the first of that many mocks in turn.
-func (s *servers) start(ctx context.Context, name string, spec bench.Spec, mocks int) (bench.Contender, error) {
+// start starts a server and returns it as a contender. Requests go to its mocks in turn.
+func (s *servers) start(ctx context.Context, name string, spec bench.Spec) (bench.Contender, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return bench.Contender{}, fmt.Errorf("find this program: %w", err)
@@ -82,17 +82,21 @@ func (s *servers) start(ctx context.Context, name string, spec bench.Spec, mocks
 		return bench.Contender{}, err
 	}
 	s.all = append(s.all, p)
-	load := bench.Load{Addr: p.Line, Requests: bench.Requests(mocks), Clients: s.clients}
-	return bench.Contender{Name: name, Load: load, CPU: p.CPU}, nil
+	return bench.Contender{Name: name, Load: spec.Load(p.Line, s.clients), CPU: p.CPU}, nil
 }
 
-// startFloor starts the floor of a contender: it writes what that one answers.
-func (s *servers) startFloor(ctx context.Context, of bench.Contender) (bench.Contender, error) {
-	answer, err := bench.FloorFor(ctx, of.Load.Addr)
+// startFloor starts the floor of a contender: it writes what that one answers, and gets the same requests.
+func (s *servers) startFloor(ctx context.Context, of bench.Contender, does ...func(*bench.Floor)) (bench.Contender, error) {
+	floor, err := bench.FloorFor(ctx, of.Load.Addr, of.Load.Requests[0])
 	if err != nil {
 		return bench.Contender{}, err
 	}
-	return s.start(ctx, "floor", bench.Spec{Floor: answer}, len(of.Load.Requests))
+	for _, do := range does {
+		do(floor)
+	}
+	c, err := s.start(ctx, "floor", bench.Spec{Floor: floor})
+	c.Load.Requests, c.Load.Numbered = of.Load.Requests, of.Load.Numbered
+	return c, err
 }
 
 func (s *servers) end() {

@@ -1,9 +1,9 @@
 // Command ratios measures MockBase side by side with a bare net/http handler and prints each ratio beside its target.
 //
-//	go run ./cmd/ratios                      # everything, about two minutes
+//	go run ./cmd/ratios                      # everything, about seven minutes
 //	go run ./cmd/ratios -only static,many    # some of it
 //	go run ./cmd/ratios -strict              # a missed target is an error
-//	go run ./cmd/ratios -requests 1000000    # the whole run of the memory measure
+//	go run ./cmd/ratios -requests 50000      # a short run of the memory measure
 //	go run ./cmd/ratios -only static -profile /tmp/profiles
 package main
 
@@ -39,6 +39,8 @@ type settings struct {
 	rounds   bench.Rounds
 	clients  int
 	requests int64
+	crowd    int
+	creates  int
 	away     time.Duration
 	outages  int
 	profile  string
@@ -61,7 +63,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags.IntVar(&s.rounds.Number, "rounds", 9, "rounds of each comparison")
 	flags.DurationVar(&s.rounds.Length, "length", 700*time.Millisecond, "length of one turn in a round")
 	flags.IntVar(&s.clients, "clients", 16, "connections that ask at the same time")
-	flags.Int64Var(&s.requests, "requests", 200_000, "requests of the memory measure")
+	flags.Int64Var(&s.requests, "requests", 1_000_000, "requests of the memory measure")
+	flags.IntVar(&s.crowd, "crowd", 10_000, "requests that wait at the same time; half of it are open streams")
+	flags.IntVar(&s.creates, "creates", 1000, "mocks that are created one by one in each round")
 	flags.DurationVar(&s.away, "away", 1500*time.Millisecond, "how long it is away")
 	flags.IntVar(&s.outages, "outages", 3, "how often Redis goes away in each way")
 	flags.StringVar(&s.profile, "profile", "", "folder for a CPU profile of each server")

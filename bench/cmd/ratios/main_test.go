@@ -26,14 +26,14 @@ func TestMain(m *testing.M) {
 
 // short keeps measures to a moment; what they find is no matter here.
 func short(args ...string) []string {
-	return append([]string{"-rounds", "1", "-length", "10ms", "-clients", "2", "-requests", "200", "-away", "600ms", "-outages", "1"}, args...)
+	return append([]string{"-rounds", "1", "-length", "10ms", "-clients", "2", "-requests", "200", "-away", "600ms", "-outages", "1", "-crowd", "20", "-creates", "20"}, args...)
 }
 
 func TestRatios_prints_each_figure_beside_its_target(t *testing.T) {
 	t.Parallel()
 	profiles := t.TempDir()
 	var out, errs bytes.Buffer
-	err := run(t.Context(), short("-only", "static,redis,checks,peers,memory", "-profile", profiles), strings.NewReader(""), &out, &errs)
+	err := run(t.Context(), short("-only", "static,answers,miss,redis,checks,peers,memory", "-profile", profiles), strings.NewReader(""), &out, &errs)
 	if err != nil || errs.Len() > 0 {
 		t.Fatalf("%v %s", err, errs.String())
 	}
@@ -42,7 +42,7 @@ func TestRatios_prints_each_figure_beside_its_target(t *testing.T) {
 		"The shield with its counters in Redis", ">= 0.65", "round trips a check, 1 clients", "incr 5000",
 		"one transaction a check", "256 callers, 2 ms away", ">= 7.00", "the median check in round trips", "known to be exhausted",
 		"with the breaker open", "ulule/limiter, memory", "sethvargo/go-limiter", "throttled, Redis", "go-redis/redis_rate", "64 callers",
-		"Memory with the journal on", "<= 1.10",
+		"Memory with the journal on", "<= 1.10", "journal on against off", "2 KB static body", "httputil.ReverseProxy", "< 5ms",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())

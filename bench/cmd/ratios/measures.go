@@ -22,6 +22,11 @@ func measures() []measure {
 		{"static", "One static mock, shield off, against a bare handler that writes the same bytes", static},
 		{"templated", "One templated answer with a path parameter, against a bare handler that writes the same bytes", templated},
 		{"many", "Many mocks, called in turn, journal on", many},
+		{"answers", "Answers of other kinds, journal on, against the least that a bare handler does for the same", answers},
+		{"miss", "A request that none of 10,000 mocks answers, explained", miss},
+		{"crowds", "Requests that wait, and streams that stay open", crowds},
+		{"documents", "OpenAPI documents, loaded and compiled by a fresh process", documents},
+		{"manage", "The management API of the real binary, on SQLite", manage},
 		{"shield", "The shield with its counters in memory", shield},
 		{"redis", "The shield with its counters in Redis", redisShield},
 		{"checks", "Checks in Redis, without a server, against one transaction a check", redisChecks},
@@ -42,18 +47,20 @@ func names() []string {
 
 // contest starts the servers of a comparison, the floor included where one is asked for, and lets them take turns. The
 // floor's score is the last one.
-func contest(ctx context.Context, s settings, specs []bench.Spec, labels []string) ([]bench.Score, error) {
+func contest(
+	ctx context.Context, s settings, specs []bench.Spec, labels []string, does ...func(*bench.Floor),
+) ([]bench.Score, error) {
 	group := &servers{settings: s}
 	defer group.end()
 	var contenders []bench.Contender
 	for i, spec := range specs {
-		c, err := group.start(ctx, labels[i], spec, spec.Mocks)
+		c, err := group.start(ctx, labels[i], spec)
 		if err != nil {
 			return nil, err
 		}
 		contenders = append(contenders, c)
 	}
-	floor, err := group.startFloor(ctx, contenders[0])
+	floor, err := group.startFloor(ctx, contenders[0], does...)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +76,12 @@ func static(ctx context.Context, s settings, t *table) error {
 	t.throughputs(scores)
 	t.ratio("journal on", on, floor, 0.80)
 	t.ratio("journal off", off, floor, 0.92)
+	t.ratio("journal on against off", on, off, 0.88)
 	return nil
 }
 
 func templated(ctx context.Context, s settings, t *table) error {
-	specs := []bench.Spec{{Mocks: 1, Templated: true, Journal: true}, {Mocks: 1, Templated: true}}
+	specs := []bench.Spec{{Mocks: 1, Scene: bench.SceneTemplated, Journal: true}, {Mocks: 1, Scene: bench.SceneTemplated}}
 	scores, err := contest(ctx, s, specs, []string{"journal-on", "journal-off"})
 	if err != nil {
 		return err
@@ -86,15 +94,29 @@ func templated(ctx context.Context, s settings, t *table) error {
 }
 
 func many(ctx context.Context, s settings, t *table) error {
-	specs := []bench.Spec{{Mocks: 1000, Journal: true}, {Mocks: 1, Journal: true}, {Mocks: 10_000, Journal: true}}
-	scores, err := contest(ctx, s, specs, []string{"1000-mocks", "1-mock", "10000-mocks"})
+	scores, err := contest(ctx, s, []bench.Spec{{Mocks: 1000, Journal: true}}, []string{"1000-mocks"})
 	if err != nil {
 		return err
 	}
-	thousand, one, tenThousand, floor := scores[0], scores[1], scores[2], scores[3]
 	t.throughputs(scores)
-	t.ratio("1,000 mocks against the bare handler", thousand, floor, 0.80)
-	t.ratio("10,000 mocks against one", tenThousand, one, 0.95)
+	t.ratio("1,000 mocks against the bare handler", scores[0], scores[1], 0.80)
+	for _, kind := range []struct {
+		scene bench.Scene
+		name  string
+	}{{bench.SceneStatic, "static paths"}, {bench.SceneParameters, "with parameters"}} {
+		specs := []bench.Spec{
+			{Mocks: 1, Scene: kind.scene, Journal: true},
+			{Mocks: 10_000, Scene: kind.scene, Journal: true},
+			{Mocks: 100_000, Scene: kind.scene, Journal: true},
+		}
+		scores, err := contest(ctx, s, specs, []string{"1-mock", "10000-mocks", "100000-mocks"})
+		if err != nil {
+			return err
+		}
+		t.throughputs(scores)
+		t.ratio("10,000 mocks against one, "+kind.name, scores[1], scores[0], 0.95)
+		t.ratio("100,000 mocks against one, "+kind.name, scores[2], scores[0], 0.95)
+	}
 	return nil
 }
 
@@ -138,7 +160,7 @@ func behindRedis(ctx context.Context, s settings, t *table, redis *testkit.Redis
 func roundTrips(ctx context.Context, s settings, t *table, redis *testkit.Redis) error {
 	group := &servers{settings: s}
 	defer group.end()
-	c, err := group.start(ctx, "round-trips", bench.Spec{Mocks: 1, Shield: redis.URL()}, 1)
+	c, err := group.start(ctx, "round-trips", bench.Spec{Mocks: 1, Shield: redis.URL()})
 	if err != nil {
 		return err
 	}
@@ -156,11 +178,11 @@ func roundTrips(ctx context.Context, s settings, t *table, redis *testkit.Redis)
 }
 
 func realBinary(ctx context.Context, s settings, t *table) error {
-	dir, err := os.MkdirTemp("", "mockbase-bench-")
+	dir, end, err := temporary()
 	if err != nil {
-		return fmt.Errorf("make a folder: %w", err)
+		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer end()
 	binary, err := bench.Build(ctx, dir)
 	if err != nil {
 		return err
@@ -176,6 +198,14 @@ func realBinary(ctx context.Context, s settings, t *table) error {
 	t.note("first answer, median", report.Median.Round(time.Microsecond).String())
 	t.megabytes("resident memory when idle", report.Memory, 40)
 	return wholeProduct(ctx, s, t, binary)
+}
+
+// temporary makes a folder that end removes.
+func temporary() (dir string, end func(), err error) {
+	if dir, err = os.MkdirTemp("", "mockbase-bench-"); err != nil {
+		return "", nil, fmt.Errorf("make a folder: %w", err)
+	}
+	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }
 
 // wholeProduct compares the binary, with everything that a server does beside answering, with the floor.
@@ -203,7 +233,7 @@ func wholeProduct(ctx context.Context, s settings, t *table, binary *bench.Binar
 func memory(ctx context.Context, s settings, t *table) error {
 	group := &servers{settings: s}
 	defer group.end()
-	c, err := group.start(ctx, "memory", bench.Spec{Mocks: 1, Journal: true}, 1)
+	c, err := group.start(ctx, "memory", bench.Spec{Mocks: 1, Journal: true})
 	if err != nil {
 		return err
 	}
