@@ -16,7 +16,7 @@ func judgeWindow(r *Request, now int64, s *State, d *Decision) {
 func judgeClock(r *Request, now int64, s *State, d *Decision) {
 	p, cost := r.Policy, r.Cost
 	window := p.windowTicks()
-	if passed := now - s.start; cost > 0 && s.kind == stateClock && s.window == window && passed >= 0 && passed < window {
+	if passed := now - s.start; cost > 0 && s.kind == stateClock && s.window == window && within(passed, window) {
 		// Most checks meet the window that the one before them was in, which need not be divided for.
 		s.count = add(s.count, cost)
 		clockDecision(p, s.count, cost, window-passed, d)
@@ -44,6 +44,9 @@ func judgeClock(r *Request, now int64, s *State, d *Decision) {
 	*count = add(*count, cost)
 	clockDecision(p, *count, cost, rest, d)
 }
+
+// within says whether an instant that lies so many ticks after the start of a window belongs to it.
+func within(passed, window int64) bool { return passed >= 0 && passed < window }
 
 // countAt returns what the state counted in the window that begins at start.
 func (s *State) countAt(start, window int64) int64 {
