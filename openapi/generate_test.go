@@ -173,3 +173,14 @@ paths:
 		{"W37 a form", "GET /form", "200 application/x-www-form-urlencoded a=x+y&b=1&b=2"},
 	})
 }
+
+// Rules W42 and W45: drawn texts of a format are of that format, whatever is drawn.
+func TestW42_drawn_texts_of_a_format_are_valid(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"date-time", "date", "time", "duration", "uuid", "email", "hostname", "ipv4", "ipv6", "uri", "uri-reference"} {
+		d := compile(t, hostilePaths+"    S0: { type: array, minItems: 50, uniqueItems: false, items: { type: string, format: "+format+" } }\n")
+		if a := ask(t, d, "GET /a?__dynamic=true"); a.Status != 200 {
+			t.Errorf("%s: %s", format, told(a))
+		}
+	}
+}

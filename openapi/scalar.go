@@ -195,7 +195,7 @@ func (g *generator) formatted(format string) string {
 	case "duration":
 		return "PT" + strconv.FormatInt(1+n%59, 10) + "S"
 	case "uuid":
-		return pad(n, 8) + "-0000-4000-8000-000000000000"
+		return pad(n%100_000_000, 8) + "-0000-4000-8000-000000000000"
 	case "byte":
 		return "c3RyaW5n"
 	case "password":
