@@ -116,17 +116,8 @@ func (s *hbScanner) sub() (hbArg, error) {
 
 // word reads a path, a number or a boolean. Brackets quote parts of a path.
 func (s *hbScanner) word() hbArg {
-	start, bracket := s.pos, false
-	for ; s.pos < len(s.text); s.pos++ {
-		c := s.text[s.pos]
-		if c == '[' {
-			bracket = true
-		} else if c == ']' {
-			bracket = false
-		} else if !bracket && (c == ')' || c == '(' || c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-			break
-		}
-	}
+	start := s.pos
+	s.pos += wordLength(s.text[s.pos:])
 	text := s.text[start:s.pos]
 	if text == "true" || text == "false" {
 		return hbArg{kind: hbBool, text: text}
@@ -135,6 +126,20 @@ func (s *hbScanner) word() hbArg {
 		return hbArg{kind: hbNumber, text: text}
 	}
 	return hbArg{kind: hbPath, text: text}
+}
+
+// wordLength is how far a word reaches. Blanks and parentheses end it, but for those in brackets.
+func wordLength(text string) int {
+	bracket := false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '[' || c == ']':
+			bracket = c == '['
+		case !bracket && strings.IndexByte("() \t\r\n", c) >= 0:
+			return i
+		}
+	}
+	return len(text)
 }
 
 // pathSegments splits a path such as request.headers.[X-Key].0 or ../name.

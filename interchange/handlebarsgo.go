@@ -3,6 +3,7 @@ package interchange
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -177,26 +178,9 @@ func (w *hbWriter) path(text string) (string, bool) {
 	for len(segments) > 1 && segments[0] == ".." {
 		segments, scope = segments[1:], scope-1
 	}
-	if scope < -1 {
-		scope = -1
-	}
-	for i := scope; i >= 0; i-- {
-		if text, ok := w.scopes[i].params[segments[0]]; ok {
-			return member(text, segments[1:])
-		}
-	}
-	if w.assigned[segments[0]] {
-		return member("$"+segments[0], segments[1:])
-	}
-	if scope >= 0 {
-		switch s := w.scopes[scope]; segments[0] {
-		case "this", ".":
-			return member(s.this, segments[1:])
-		case "@index", "@key":
-			return s.index, s.index != ""
-		case "@first":
-			return "eq " + s.index + " 0", s.index != ""
-		}
+	scope = max(scope, -1)
+	if text, found, ok := w.local(segments, scope); found {
+		return text, ok
 	}
 	if text, ok := w.dialect.path(segments); ok {
 		return text, true
@@ -205,6 +189,34 @@ func (w *hbWriter) path(text string) (string, bool) {
 		return member(w.scopes[scope].this, segments)
 	}
 	return "", false
+}
+
+// local writes a path that begins with a name which the template itself gives: a parameter of a block, a variable, or what
+// a loop goes through. It is found when the name is one, and ok when it can be written.
+func (w *hbWriter) local(segments []string, scope int) (text string, found, ok bool) {
+	for i := scope; i >= 0; i-- {
+		if base, is := w.scopes[i].params[segments[0]]; is {
+			text, ok = member(base, segments[1:])
+			return text, true, ok
+		}
+	}
+	if w.assigned[segments[0]] {
+		text, ok = member("$"+segments[0], segments[1:])
+		return text, true, ok
+	}
+	if scope < 0 {
+		return "", false, false
+	}
+	switch s := w.scopes[scope]; segments[0] {
+	case "this", ".":
+		text, ok = member(s.this, segments[1:])
+		return text, true, ok
+	case "@index", "@key":
+		return s.index, true, s.index != ""
+	case "@first":
+		return "eq " + s.index + " 0", true, s.index != ""
+	}
+	return "", false, false
 }
 
 // member reaches into a value: fields by name, items by number.
@@ -351,7 +363,7 @@ func (w *hbWriter) loop(n hbNode) error {
 		}
 	}
 	outer := w.scopes
-	w.scopes = append(outer[:len(outer):len(outer)], scope)
+	w.scopes = append(slices.Clip(outer), scope)
 	err = w.rest(n)
 	w.scopes = outer
 	return err

@@ -1,7 +1,6 @@
 package interchange
 
 import (
-	"encoding/base64"
 	"maps"
 	"net/url"
 	"regexp"
@@ -53,8 +52,6 @@ type hoverflyDelay struct {
 	pattern *regexp.Regexp
 	method  string
 	delay   *mockbase.Node
-	from    value
-	used    bool
 }
 
 // literals keeps the texts that templates name, and tells of variables, which call functions.
@@ -77,7 +74,7 @@ func hoverflyDelays(out *output, actions *object) []hoverflyDelay {
 			out.lost(v, "the pattern of the delay does not compile: %v", err)
 			return
 		}
-		delays = append(delays, hoverflyDelay{pattern: pattern, method: v.member("httpMethod").text(), delay: delay, from: v})
+		delays = append(delays, hoverflyDelay{pattern: pattern, method: v.member("httpMethod").text(), delay: delay})
 	}
 	for _, item := range actions.listOf("delays") {
 		ms, _ := item.member("delay").number()
@@ -170,6 +167,7 @@ func hoverflyMatchers(v value) []hoverflyMatcher {
 }
 
 func (p *hoverflyPair) request(r *object) {
+	p.methods(hoverflyMatchers(r.get("method")))
 	p.where(r)
 	p.query(r)
 	headers := &doc{}
@@ -184,9 +182,8 @@ func (p *hoverflyPair) request(r *object) {
 	r.done()
 }
 
-// where translates method, path and destination.
-func (p *hoverflyPair) where(r *object) {
-	methods := hoverflyMatchers(r.get("method"))
+// methods translates the conditions on the method.
+func (p *hoverflyPair) methods(methods []hoverflyMatcher) {
 	p.mock.request.set("method", textNode("ANY"))
 	for _, m := range methods {
 		switch text := m.operand.text(); {
@@ -202,6 +199,10 @@ func (p *hoverflyPair) where(r *object) {
 			p.mock.unmet(m.from, "the condition on the method has no equivalent")
 		}
 	}
+}
+
+// where translates path and destination.
+func (p *hoverflyPair) where(r *object) {
 	paths := hoverflyMatchers(r.get("path"))
 	for i, m := range paths {
 		if i > 0 {
@@ -278,7 +279,7 @@ func (p *hoverflyPair) query(r *object) {
 	query := &doc{}
 	for _, name := range []string{"query", "queriesWithMatchers", "deprecatedQuery"} {
 		v := r.get(name)
-		if name != "deprecatedQuery" && !(v.is(mockbase.NodeObject) && v.has("exactMatch")) {
+		if name != "deprecatedQuery" && !v.has("exactMatch") {
 			p.named(v, query)
 			continue
 		}
@@ -402,6 +403,10 @@ func (p *hoverflyPair) json(m hoverflyMatcher) {
 		}
 		expected = n
 	}
+	if expected == nil {
+		p.mock.unmet(m.from, "the condition says no value")
+		return
+	}
 	if m.kind == "json" {
 		p.mock.body(with("jsonExact", literalMatch(expected)))
 		return
@@ -453,117 +458,5 @@ func (p *hoverflyPair) bind(from value, key string) {
 	if strings.HasPrefix(key, "sequence:") && !p.file.initial[key] {
 		p.file.initial[key] = true
 		p.out.section("scenarios", from, slug, with("initial", textNode("1")).node())
-	}
-}
-
-func (p *hoverflyPair) response(r *object, request *object) {
-	answer := &doc{}
-	status, ok := r.integerOf("status")
-	if !ok {
-		status = 200
-	}
-	answer.set("status", numberNode(status))
-	headers := &doc{}
-	for _, e := range r.get("headers").entries() {
-		p.out.header(headers, e)
-	}
-	answer.doc("headers", headers)
-	p.transitions(r, answer)
-	p.answerBody(r, answer)
-	p.delay(r, answer)
-	if v := r.get("postServeAction"); !v.silent() {
-		p.out.lost(v, "what Hoverfly runs after an answer has no equivalent")
-	}
-	r.done()
-	request.skip("requiresState")
-	p.mock.respond(answer)
-}
-
-// transitions translates the change of state.
-func (p *hoverflyPair) transitions(r *object, answer *doc) {
-	for _, e := range r.get("transitionsState").entries() {
-		switch {
-		case strings.Contains(e.text(), "{{"):
-			p.out.lost(e.value, "a state that is made from the request has no equivalent: the state stays")
-		case p.scenario != "" && p.scenario != e.key:
-			p.out.lost(e.value, "an answer changes one state: %s stays as it is", quoted(e.key))
-		default:
-			if p.scenario == "" {
-				p.bind(e.value, e.key)
-			}
-			answer.set("setState", textNode(e.text()))
-		}
-	}
-	for _, item := range r.listOf("removesState") {
-		if item.text() == p.scenario && answer.get("setState") == nil {
-			answer.set("setState", textNode(noState))
-			continue
-		}
-		p.out.lost(item, "the state %s cannot be removed by this mock", quoted(item.text()))
-	}
-}
-
-// noState is the state of a scenario that nothing has set.
-const noState = "Started"
-
-func (p *hoverflyPair) answerBody(r *object, answer *doc) {
-	v := r.get("body")
-	encoded, rendered := r.get("encodedBody").isTrue(), r.get("templated").isTrue()
-	if v.text() == "" {
-		if file := r.get("bodyFile"); file.text() != "" {
-			p.out.lost(file, "the file %s is not among the files: the body is left out", quoted(file.text()))
-		}
-		return
-	}
-	r.skip("bodyFile")
-	switch {
-	case encoded:
-		answer.set("base64", textNode(v.text()))
-		if raw, err := base64.StdEncoding.DecodeString(v.text()); err == nil && !hasHeader(answer, "Content-Type") {
-			setHeader(answer, "Content-Type", sniffed(raw))
-		}
-		return
-	case rendered:
-		t := translateHandlebars(v.text(), &hoverflyDialect{pair: p, from: v})
-		for _, reason := range t.lost {
-			p.out.lost(v, "an expression of the template is left as it is: %s", reason)
-		}
-		if t.dynamic {
-			answer.set("template", trueNode())
-		}
-		answer.text("text", t.text)
-	default:
-		answer.set("text", textNode(v.text()))
-	}
-	if !hasHeader(answer, "Content-Type") {
-		setHeader(answer, "Content-Type", sniffed([]byte(v.text())))
-	}
-}
-
-func setHeader(answer *doc, name, text string) {
-	headers := &doc{}
-	if old := answer.get("headers"); old != nil {
-		headers.members = old.Members
-	}
-	headers.set(name, textNode(text))
-	answer.set("headers", headers.node())
-}
-
-func (p *hoverflyPair) delay(r *object, answer *doc) {
-	if ms, ok := r.get("fixedDelay").number(); ok && ms > 0 {
-		answer.set("delay", durationNode(millis(ms)))
-		r.skip("logNormalDelay")
-		return
-	}
-	if v := r.get("logNormalDelay"); !v.silent() {
-		answer.set("delay", hoverflyLogNormal(v))
-		return
-	}
-	for i := range p.file.delays {
-		d := &p.file.delays[i]
-		if (d.method == "" || d.method == p.method) && d.pattern.MatchString(p.host+p.path) {
-			answer.set("delay", d.delay)
-			return
-		}
 	}
 }

@@ -96,26 +96,22 @@ func (*hoverflyDialect) helper(w *hbWriter, c *hbCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	literal := func(i int) string { return c.args[i].text }
+	forms := map[string]helperForm{
+		"randomStringLength": {"randomString", []int{0}}, "randomIntegerRange": {"randomInt", []int{0, 1}}, "randomFloatRange": {"randomFloat", []int{0, 1}},
+		"replace": {"replace", []int{1, 2, 0}}, "split": {"split", []int{1, 0}},
+	}
+	if form, ok := forms[c.head.text]; ok && len(operands) == len(form.order) {
+		return form.write(operands), nil
+	}
 	switch name, n := c.head.text, len(operands); {
 	case name == "Request.Body" && n == 2:
 		return hoverflyBody(c)
-	case name == "randomStringLength" && n == 1:
-		return "randomString " + operands[0], nil
-	case name == "randomIntegerRange" && n == 2:
-		return "randomInt " + operands[0] + " " + operands[1], nil
-	case name == "randomFloatRange" && n == 2:
-		return "randomFloat " + operands[0] + " " + operands[1], nil
-	case name == "replace" && n == 3:
-		return "replace " + operands[1] + " " + operands[2] + " " + operands[0], nil
-	case name == "split" && n == 2:
-		return "split " + operands[1] + " " + operands[0], nil
 	case name == "concat" && n >= 1:
 		return "print " + strings.Join(operands, " "), nil
 	case name == "faker" && n == 1:
-		return fakerHelper(&hbCall{head: hbArg{text: "random"}, args: []hbArg{{kind: hbString, text: literal(0)}}})
+		return fakerHelper(c)
 	case name == "now" && n == 2:
-		return hoverflyNow(literal(0), literal(1))
+		return hoverflyNow(c.args[0].text, c.args[1].text)
 	}
 	return "", noEquivalent(c.head.text)
 }

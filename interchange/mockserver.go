@@ -85,10 +85,10 @@ func (e *mockserverMock) request(r *object) {
 	}
 	e.method(r.get("method"))
 	e.path(r)
-	m.request.doc("query", e.named(r.get("queryStringParameters"), "query"))
-	m.request.doc("headers", e.named(r.get("headers"), "headers"))
-	m.request.doc("cookies", e.named(r.get("cookies"), "cookies"))
-	if params := e.named(r.get("pathParameters"), "path"); !params.empty() {
+	m.request.doc("query", e.named(r.get("queryStringParameters")))
+	m.request.doc("headers", e.named(r.get("headers")))
+	m.request.doc("cookies", e.named(r.get("cookies")))
+	if params := e.named(r.get("pathParameters")); !params.empty() {
 		m.needs(with("path", params.node()).node())
 	}
 	if body := r.get("body"); body.ok() {
@@ -165,31 +165,21 @@ func plainText(text string) bool {
 }
 
 // named translates conditions by name, which come as an object or as a list of names with values.
-func (e *mockserverMock) named(v value, part string) *doc {
+func (e *mockserverMock) named(v value) *doc {
 	d := &doc{}
-	if v.is(mockbase.NodeList) {
-		for _, item := range v.items() {
-			values := item.member("values")
-			if !values.ok() {
-				values = item.member("value")
-			}
-			e.one(d, part, entry{item.member("name").text(), values})
-		}
-		return d
-	}
-	for _, member := range v.entries() {
+	for _, member := range pairsOf(v) {
 		if member.key != "keyMatchStyle" {
-			e.one(d, part, member)
+			e.one(d, member)
 		}
 	}
 	return d
 }
 
 // one translates the condition on one name. A question mark before it makes it optional, an exclamation mark forbids it.
-func (e *mockserverMock) one(d *doc, part string, member entry) {
+func (e *mockserverMock) one(d *doc, member entry) {
 	name, optional := strings.CutPrefix(member.key, "?")
 	name, forbidden := strings.CutPrefix(name, "!")
-	if regexp.QuoteMeta(strings.NewReplacer("-", "", "_", "", ".", "", "[", "", "]", "").Replace(name)) != strings.NewReplacer("-", "", "_", "", ".", "", "[", "", "]", "").Replace(name) || strings.Contains(name, "[") && strings.Contains(name, "-") {
+	if !plainName(name) {
 		e.mock.unmet(member.value, "a name that is an expression, such as %s, has no equivalent", quoted(name))
 		return
 	}
@@ -197,12 +187,7 @@ func (e *mockserverMock) one(d *doc, part string, member entry) {
 	if items == nil && member.ok() {
 		items = []value{member.value}
 	}
-	var list []*mockbase.Node
-	for _, item := range items {
-		if n := e.condition(item); n != nil {
-			list = append(list, n)
-		}
-	}
+	list := e.conditions(items)
 	switch {
 	case forbidden:
 		d.set(name, with("exists", falseNode()).node())
@@ -216,7 +201,22 @@ func (e *mockserverMock) one(d *doc, part string, member entry) {
 	case !optional && len(items) == 0:
 		d.set(name, with("exists", trueNode()).node())
 	}
-	_ = part
+}
+
+// plainName tells whether a name is meant literally. Brackets at the end are those of lists and objects in queries.
+func plainName(name string) bool {
+	name, _, _ = strings.Cut(name, "[")
+	return name != "" && plainText(name)
+}
+
+func (e *mockserverMock) conditions(items []value) []*mockbase.Node {
+	var list []*mockbase.Node
+	for _, item := range items {
+		if n := e.condition(item); n != nil {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // condition translates a text, which is literal or an expression and may be negated, or a schema.
@@ -249,17 +249,7 @@ func (e *mockserverMock) schema(v value) *mockbase.Node {
 	for _, member := range s.entries() {
 		switch member.key {
 		case "type":
-			switch member.text() {
-			case "string":
-			case "integer":
-				d.set("matches", textNode(`-?\d+`))
-			case "number":
-				d.set("matches", textNode(`-?\d+(\.\d+)?([eE][-+]?\d+)?`))
-			case "boolean":
-				d.set("in", listNode(textNode("true"), textNode("false")))
-			default:
-				e.mock.unmet(member.value, "a text cannot be %s", quoted(member.text()))
-			}
+			e.schemaType(member, d)
 		case "pattern":
 			if e.mock.expression(member.value, member.text()) {
 				d.set("search", textNode(member.text()))
@@ -279,6 +269,21 @@ func (e *mockserverMock) schema(v value) *mockbase.Node {
 		d.set("exists", trueNode())
 	}
 	return d.node()
+}
+
+// schemaType translates the type of a text: how it must be spelt.
+func (e *mockserverMock) schemaType(member entry, d *doc) {
+	switch member.text() {
+	case "string":
+	case "integer":
+		d.set("matches", textNode(`-?\d+`))
+	case "number":
+		d.set("matches", textNode(`-?\d+(\.\d+)?([eE][-+]?\d+)?`))
+	case "boolean":
+		d.set("matches", textNode("true|false"))
+	default:
+		e.mock.unmet(member.value, "a text cannot be %s", quoted(member.text()))
+	}
 }
 
 // action translates what the expectation does.

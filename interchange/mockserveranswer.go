@@ -85,11 +85,11 @@ func (e *mockserverMock) answerBody(v value, answer *doc) {
 		return
 	}
 	switch {
-	case hasHeader(answer, "Content-Type"):
+	case hasContentType(answer):
 	case contentType != "":
-		setHeader(answer, "Content-Type", contentType)
+		setContentType(answer, contentType)
 	default:
-		without(answer, "Content-Type")
+		withoutContentType(answer)
 	}
 }
 
@@ -240,6 +240,20 @@ func (e *mockserverMock) bodyOf(v value) *doc {
 			return nil
 		}
 		return with("text", with("matches", textNode(v.member("regex").text())).node())
+	case "PARAMETERS":
+		return with("form", e.named(v.member("parameters")).node())
+	case "BINARY":
+		return with("base64", textNode(v.member("base64Bytes").text()))
+	case "":
+		return e.json(v, false)
+	default:
+		return e.structured(v, kind)
+	}
+}
+
+// structured translates a condition on what a body says rather than on its bytes.
+func (e *mockserverMock) structured(v value, kind string) *doc {
+	switch kind {
 	case "JSON":
 		return e.json(v.member("json"), strings.EqualFold(v.member("matchType").text(), "STRICT"))
 	case "JSON_SCHEMA":
@@ -257,12 +271,6 @@ func (e *mockserverMock) bodyOf(v value) *doc {
 		body := with("xml", textNode(v.member("xml").text()))
 		body.set("xmlOptions", with("trimText", trueNode()).node())
 		return body
-	case "PARAMETERS":
-		return with("form", e.named(v.member("parameters"), "form").node())
-	case "BINARY":
-		return with("base64", textNode(v.member("base64Bytes").text()))
-	case "":
-		return e.json(v, false)
 	default:
 		e.mock.unmet(v, "a condition of the type %s on the body has no equivalent", quoted(kind))
 		return nil

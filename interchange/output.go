@@ -79,11 +79,6 @@ func (o *output) stopped() bool {
 	return o.found%checkEvery == 0 && o.ctx.Err() != nil
 }
 
-// variable adds a variable of the project.
-func (o *output) variable(from value, name string, n *mockbase.Node) {
-	o.section("variables", from, name, n)
-}
-
 // section adds an entry of another section of the definition: variables, collections, scenarios, rateLimits.
 func (o *output) section(section string, from value, name string, n *mockbase.Node) {
 	d := o.sections[section]

@@ -366,8 +366,8 @@ func (t *smockerMock) response(r *object) {
 	answer.doc("headers", headers)
 	if body := r.textOf("body"); body != "" {
 		answer.set("text", textNode(body))
-		if !hasHeader(answer, "Content-Type") {
-			answer.set("headers", joinHeader(headers, "Content-Type", sniffed([]byte(body))).node())
+		if !hasContentType(answer) {
+			setContentType(answer, sniffed([]byte(body)))
 		}
 	}
 	if n := t.delay(r.get("delay")); n != nil {
@@ -397,13 +397,8 @@ func (o *output) header(headers *doc, e entry) {
 	}
 }
 
-func joinHeader(headers *doc, name, text string) *doc {
-	headers.set(name, textNode(text))
-	return headers
-}
-
 // delay translates a duration of Go, or a range of two.
-func (t *smockerMock) delay(v value) *mockbase.Node {
+func (*smockerMock) delay(v value) *mockbase.Node {
 	if v.silent() {
 		return nil
 	}

@@ -115,17 +115,8 @@ func readSource(files []File) (*source, error) {
 		}
 		files = unpacked
 	}
-	total := 0
-	for _, f := range files {
-		total += len(f.Text)
-	}
-	switch {
-	case len(files) == 0 || total == 0:
-		return nil, malformed("there is nothing to import: the source is empty")
-	case total > MaxBytes:
-		return nil, tooLarge(fmt.Sprintf("the source has %d bytes, at most %d are read", total, MaxBytes))
-	case len(files) > MaxFiles:
-		return nil, tooLarge(fmt.Sprintf("the source has %d files, at most %d are read", len(files), MaxFiles))
+	if err := checkSize(files); err != nil {
+		return nil, err
 	}
 	s := &source{files: slices.Clone(files)}
 	slices.SortStableFunc(s.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
@@ -144,6 +135,23 @@ func readSource(files []File) (*source, error) {
 		s.docs = append(s.docs, doc)
 	}
 	return s, nil
+}
+
+// checkSize refuses a source that is empty or beyond the bounds.
+func checkSize(files []File) error {
+	total := 0
+	for _, f := range files {
+		total += len(f.Text)
+	}
+	switch {
+	case total == 0:
+		return malformed("there is nothing to import: the source is empty")
+	case total > MaxBytes:
+		return tooLarge(fmt.Sprintf("the source has %d bytes, at most %d are read", total, MaxBytes))
+	case len(files) > MaxFiles:
+		return tooLarge(fmt.Sprintf("the source has %d files, at most %d are read", len(files), MaxFiles))
+	}
+	return nil
 }
 
 // parseOnly parses the one file of a source.

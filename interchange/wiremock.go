@@ -1,7 +1,6 @@
 package interchange
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -64,6 +63,8 @@ type wiremockStub struct {
 	source *source
 	out    *output
 	mock   *mock
+	// rendered tells that the texts of the response are templates.
+	rendered bool
 	// dialect translates the templates of the stub's response.
 	dialect wiremockDialect
 }
@@ -90,6 +91,9 @@ func (w *wiremockStub) translate(v value) {
 	}
 	w.listeners(stub, answer)
 	stub.done()
+	if !w.rendered && answer.get("template") != nil {
+		keepBraces(answer) // only the webhooks are templates
+	}
 	w.mock.respond(answer)
 	w.out.add(w.mock)
 }
@@ -239,6 +243,31 @@ func (w *wiremockStub) hookDelay(v value, hook *doc) {
 	d.done()
 }
 
+// keepBraces writes the texts of an answer so that rendering leaves them as they are.
+func keepBraces(answer *doc) {
+	for _, name := range []string{"headers", "text", "json"} {
+		if n := answer.get(name); n != nil {
+			answer.set(name, withLiteralBraces(n))
+		}
+	}
+}
+
+func withLiteralBraces(n *mockbase.Node) *mockbase.Node {
+	kept := *n
+	if n.Kind == mockbase.NodeText {
+		kept.Text = literalBraces(n.Text)
+	}
+	kept.Items, kept.Members = nil, nil
+	for _, item := range n.Items {
+		kept.Items = append(kept.Items, withLiteralBraces(item))
+	}
+	for _, m := range n.Members {
+		m.Value = withLiteralBraces(m.Value)
+		kept.Members = append(kept.Members, m)
+	}
+	return &kept
+}
+
 // template translates a text that WireMock renders. What has no equivalent stays as it is, with a warning.
 func (w *wiremockStub) template(v value, d *wiremockDialect, answer *doc) string {
 	t := translateHandlebars(v.text(), d)
@@ -250,5 +279,3 @@ func (w *wiremockStub) template(v value, d *wiremockDialect, answer *doc) string
 	}
 	return t.text
 }
-
-func describeKind(v value) string { return fmt.Sprint(v.node.Kind) }

@@ -11,16 +11,15 @@ import (
 func (w *wiremockStub) response(r *object) *doc {
 	answer := &doc{}
 	w.dialect.parameters = r.get("transformerParameters")
-	rendered := false
 	for _, item := range r.listOf("transformers") {
 		if item.text() == "response-template" {
-			rendered = true
+			w.rendered = true
 			continue
 		}
 		w.out.lost(item, "the transformer %s runs code of an extension: the answer is sent without it", quoted(item.text()))
 	}
 	text := func(v value) string { return v.text() }
-	if rendered {
+	if w.rendered {
 		text = func(v value) string { return w.template(v, &w.dialect, answer) }
 	}
 	r.skip("fromConfiguredStub")
@@ -34,7 +33,7 @@ func (w *wiremockStub) response(r *object) *doc {
 	}
 	w.headers(r, answer, text)
 	if !r.has("fault") && !r.has("proxyBaseUrl") {
-		w.answerBody(r, answer, text, rendered)
+		w.answerBody(r, answer, text)
 	}
 	w.delay(r, answer)
 	if d := r.get("chunkedDribbleDelay"); d.ok() {
@@ -133,36 +132,36 @@ func framingHeader(name string) bool {
 	return false
 }
 
-// hasHeader tells whether an answer sets a header.
-func hasHeader(answer *doc, name string) bool {
+// hasContentType tells whether an answer sets its content type.
+func hasContentType(answer *doc) bool {
 	headers := answer.get("headers")
 	if headers == nil {
 		return false
 	}
 	for _, m := range headers.Members {
-		if strings.EqualFold(m.Key, name) {
+		if strings.EqualFold(m.Key, "Content-Type") {
 			return true
 		}
 	}
 	return false
 }
 
-// without takes a header away that the server would add by itself.
-func without(answer *doc, name string) {
+// withoutContentType takes the content type away that the server would add by itself.
+func withoutContentType(answer *doc) {
 	headers := &doc{}
 	if old := answer.get("headers"); old != nil {
 		headers.members = old.Members
 	}
-	headers.set(name, nullNode())
+	headers.set("Content-Type", nullNode())
 	answer.set("headers", headers.node())
 }
 
 // answerBody sets the body, and takes the content type away that WireMock would not send.
-func (w *wiremockStub) answerBody(r *object, answer *doc, text func(value) string, rendered bool) {
+func (w *wiremockStub) answerBody(r *object, answer *doc, text func(value) string) {
 	switch {
 	case r.has("jsonBody"):
 		v := r.get("jsonBody")
-		if rendered && strings.Contains(string(v.node.JSON()), "{{") {
+		if w.rendered && strings.Contains(string(v.node.JSON()), "{{") {
 			v.node = textNode(string(v.node.JSON())) // rendered as one text, as WireMock does
 			answer.text("text", text(v))
 		} else {
@@ -177,8 +176,8 @@ func (w *wiremockStub) answerBody(r *object, answer *doc, text func(value) strin
 	}
 	r.skip("body", "base64Body", "bodyFileName")
 	for _, kind := range []string{"text", "json", "base64"} {
-		if answer.get(kind) != nil && !hasHeader(answer, "Content-Type") {
-			without(answer, "Content-Type")
+		if answer.get(kind) != nil && !hasContentType(answer) {
+			withoutContentType(answer)
 		}
 	}
 }

@@ -173,20 +173,25 @@ func (w *wiremockStub) placeholders(v value, n *mockbase.Node) (*mockbase.Node, 
 		}
 		return listNode(items...), true
 	case mockbase.NodeObject:
-		d := &doc{}
-		for _, m := range n.Members {
-			inner, ok := w.placeholders(v, m.Value)
-			if !ok {
-				return nil, false
-			}
-			d.set(m.Key, inner)
-		}
-		if len(d.members) == 1 && (d.members[0].Key == "$match" || d.members[0].Key == "$literal") {
-			return with("$literal", n).node(), true
-		}
-		return d.node(), true
+		return w.placeholdersOf(v, n)
+	default:
+		return n, true
 	}
-	return n, true
+}
+
+func (w *wiremockStub) placeholdersOf(v value, n *mockbase.Node) (*mockbase.Node, bool) {
+	d := &doc{}
+	for _, m := range n.Members {
+		inner, ok := w.placeholders(v, m.Value)
+		if !ok {
+			return nil, false
+		}
+		d.set(m.Key, inner)
+	}
+	if len(d.members) == 1 && (d.members[0].Key == "$match" || d.members[0].Key == "$literal") {
+		return with("$literal", n).node(), true
+	}
+	return d.node(), true
 }
 
 func (w *wiremockStub) placeholder(v value, n *mockbase.Node) (*mockbase.Node, bool) {
@@ -252,29 +257,21 @@ func (w *wiremockStub) nodes(v value) *mockbase.Node {
 		switch e.key {
 		case "expression":
 		case "equalToJson":
-			expected, ok := w.parsed(e.value)
-			if !ok {
-				return nil
-			}
-			d.set("equals", expected)
-			for _, name := range []string{"ignoreArrayOrder", "ignoreExtraElements"} {
-				if v.member(name).isTrue() {
-					w.mock.unmet(v.member(name), "%s cannot be said of a node that a path selects", name)
-				}
+			if expected, ok := w.parsed(e.value); ok {
+				d.set("equals", expected)
 			}
 		case "ignoreArrayOrder", "ignoreExtraElements":
+			if e.isTrue() {
+				w.mock.unmet(e.value, "%s cannot be said of a node that a path selects", e.key)
+			}
 		case "equalTo":
 			if v.has("caseInsensitive") {
 				d.set("equals", textNode(e.text()))
 			} else {
-				w.textOrValue(e.text(), d)
+				textOrValue(e.text(), d)
 			}
 		default:
-			inner := &doc{}
-			w.operator(w.out.object(v), e, inner, present)
-			for _, m := range inner.members {
-				d.set(m.Key, m.Value)
-			}
+			w.operator(w.out.object(v), e, d, present)
 		}
 	}
 	if v.member("caseInsensitive").isTrue() {
@@ -287,8 +284,6 @@ func (w *wiremockStub) nodes(v value) *mockbase.Node {
 }
 
 // textOrValue sets an equality that holds for the text and for the number, boolean or null that it reads as.
-func (w *wiremockStub) textOrValue(text string, d *doc) { textOrValue(text, d) }
-
 func textOrValue(text string, d *doc) {
 	n, err := mockbase.ParseNode([]byte(text), mockbase.FormatJSON, mockbase.ParseLimits{Depth: 1})
 	if err != nil || n.Kind == mockbase.NodeText {

@@ -295,21 +295,24 @@ func (w *wiremockStub) operator(o *object, e entry, d *doc, p presence) {
 		d.set("contains", textNode(e.text()))
 	case "doesNotContain":
 		negated(with("contains", textNode(e.text())))
-	case "matches", "doesNotMatch":
-		if !w.mock.expression(e.value, e.text()) {
-			return
+	case "matches":
+		if w.mock.expression(e.value, e.text()) {
+			d.set("matches", textNode(e.text()))
 		}
-		if inner := with("matches", textNode(e.text())); e.key == "matches" {
-			d.set("matches", inner.get("matches"))
-		} else {
-			negated(inner)
+	case "doesNotMatch":
+		if w.mock.expression(e.value, e.text()) {
+			negated(with("matches", textNode(e.text())))
 		}
+	default:
+		w.otherOperator(o, e, d, p)
+	}
+}
+
+// otherOperator translates the conditions that are not about one text.
+func (w *wiremockStub) otherOperator(o *object, e entry, d *doc, p presence) {
+	switch e.key {
 	case "absent":
-		if e.isTrue() {
-			d.set("exists", falseNode())
-		} else {
-			d.set("exists", trueNode())
-		}
+		d.set("exists", boolNode(!e.isTrue()))
 	case "and", "or", "includes", "hasExactly":
 		w.several(e, d, p)
 	case "not":

@@ -92,16 +92,15 @@ func (d *wiremockDialect) assign(_ *hbWriter, c *hbCall) (name, expression strin
 	if c.head.text != "parseJson" || len(c.args) != 2 || c.args[1].kind != hbString {
 		return "", "", false
 	}
-	if _, isBody := d.body(c.args[0]); !isBody {
+	if !d.isBody(c.args[0]) {
 		return "", "", false
 	}
 	return c.args[1].text, "body", true
 }
 
-// body tells whether an argument is the body of the request.
-func (*wiremockDialect) body(a hbArg) (string, bool) {
-	is := a.kind == hbPath && (a.text == "request.body" || a.text == "originalRequest.body")
-	return "bodyText", is
+// isBody tells whether an argument is the body of the request.
+func (*wiremockDialect) isBody(a hbArg) bool {
+	return a.kind == hbPath && (a.text == "request.body" || a.text == "originalRequest.body")
 }
 
 // helper translates WireMock's helpers.
@@ -134,7 +133,7 @@ func (d *wiremockDialect) selection(w *hbWriter, c *hbCall) (string, error) {
 	if len(c.args) != 2 || c.args[1].kind != hbString {
 		return "", noEquivalent(c.head.text)
 	}
-	if _, isBody := d.body(c.args[0]); !isBody {
+	if !d.isBody(c.args[0]) {
 		return "", noEquivalent(c.head.text + " of anything but the request's body")
 	}
 	expression := c.args[1].text
@@ -298,40 +297,52 @@ func valHelper(w *hbWriter, c *hbCall) (string, error) {
 	return "default " + fallback + " " + operands[0], err
 }
 
-// textHelper translates helpers on texts and lists, which most libraries of helpers have under the same names.
-func textHelper(w *hbWriter, c *hbCall) (string, error) {
-	simple := map[string]string{
-		"upper": "upper", "lower": "lower", "uppercase": "upper", "lowercase": "lower", "trim": "trim", "size": "length",
-		"toJson": "json", "stringify": "string", "array": "list",
+// helperForm is a function with the places that a helper's arguments take among its own.
+type helperForm struct {
+	function string
+	order    []int
+}
+
+// write writes the call.
+func (f helperForm) write(operands []string) string {
+	words := []string{f.function}
+	for _, i := range f.order {
+		words = append(words, operands[i])
 	}
+	return strings.Join(words, " ")
+}
+
+// textForms are helpers on texts and lists, which most libraries of helpers have under the same names.
+func textForms() map[string]helperForm {
+	one := []int{0}
+	return map[string]helperForm{
+		"upper": {"upper", one}, "lower": {"lower", one}, "uppercase": {"upper", one}, "lowercase": {"lower", one}, "trim": {"trim", one},
+		"size": {"length", one}, "toJson": {"json", one}, "stringify": {"string", one}, "urlEncode": {"urlEncode", one}, "base64": {"base64", one},
+		"replace": {"replace", []int{1, 2, 0}}, "split": {"split", []int{1, 0}}, "join": {"join", []int{1, 0}},
+		"substring": {"substr", []int{1, 2, 0}}, "defaultIfEmpty": {"default", []int{1, 0}}, "regexExtract": {"regexFind", []int{1, 0}},
+	}
+}
+
+// textHelper translates a helper on texts and lists.
+func textHelper(w *hbWriter, c *hbCall) (string, error) {
 	const most = 50
 	operands, err := w.operands(c, 0, most)
 	if err != nil {
 		return "", err
 	}
-	if function, ok := simple[c.head.text]; ok && (len(operands) == 1 || function == "list") {
-		return strings.TrimSpace(function + " " + strings.Join(operands, " ")), nil
+	name := c.head.text
+	if name == "array" {
+		return strings.TrimSpace("list " + strings.Join(operands, " ")), nil
 	}
-	decode, _ := c.named("decode")
-	switch name := c.head.text; {
-	case (name == "urlEncode" || name == "base64") && len(operands) == 1:
-		function := map[string]string{"urlEncode": "urlEncode", "base64": "base64"}[name]
-		if decode.text == "true" {
-			function = map[string]string{"urlEncode": "urlDecode", "base64": "base64Decode"}[name]
-		}
-		return function + " " + operands[0], nil
-	case (name == "replace") && len(operands) == 3:
-		return "replace " + operands[1] + " " + operands[2] + " " + operands[0], nil
-	case name == "split" && len(operands) == 2:
-		return "split " + operands[1] + " " + operands[0], nil
-	case name == "join" && len(operands) == 2:
-		return "join " + operands[1] + " " + operands[0], nil
-	case name == "substring" && len(operands) == 3:
-		return "substr " + operands[1] + " " + operands[2] + " " + operands[0], nil
-	case name == "regexExtract" && len(operands) == 2 && c.args[1].kind == hbString && checkExpression(c.args[1].text) == nil:
-		return "regexFind " + operands[1] + " " + operands[0], nil
-	case name == "defaultIfEmpty" && len(operands) == 2:
-		return "default " + operands[1] + " " + operands[0], nil
+	form, ok := textForms()[name]
+	if !ok || len(operands) != len(form.order) || name == "regexExtract" && checkExpression(c.args[1].text) != nil {
+		return "", noEquivalent(name)
 	}
-	return "", noEquivalent(c.head.text)
+	if decode, found := c.named("decode"); found && decode.text == "true" {
+		form.function = map[string]string{"urlEncode": "urlDecode", "base64": "base64Decode"}[form.function]
+	}
+	if form.function == "" {
+		return "", noEquivalent(name)
+	}
+	return form.write(operands), nil
 }

@@ -24,6 +24,10 @@ func floatNode(f float64) *mockbase.Node {
 	return &mockbase.Node{Kind: mockbase.NodeNumber, Text: strconv.FormatFloat(f, 'f', -1, 64)}
 }
 
+func boolNode(b bool) *mockbase.Node {
+	return &mockbase.Node{Kind: mockbase.NodeBool, Text: strconv.FormatBool(b)}
+}
+
 func trueNode() *mockbase.Node { return &mockbase.Node{Kind: mockbase.NodeBool, Text: "true"} }
 
 func falseNode() *mockbase.Node { return &mockbase.Node{Kind: mockbase.NodeBool, Text: "false"} }
@@ -121,7 +125,7 @@ func (d *doc) remove(key string) {
 // append adds an item to a list member, which is made when it is not there.
 func (d *doc) append(key string, n *mockbase.Node) {
 	if old := d.get(key); old != nil && old.Kind == mockbase.NodeList {
-		d.set(key, listNode(append(old.Items[:len(old.Items):len(old.Items)], n)...))
+		d.set(key, listNode(append(slices.Clip(old.Items), n)...))
 		return
 	}
 	d.set(key, listNode(n))
