@@ -54,6 +54,10 @@ func formats(f Format) (translation, bool) {
 		return hoverfly, true
 	case FormatJSONServer:
 		return jsonServer, true
+	case FormatPostman:
+		return postman, true
+	case FormatHAR:
+		return har, true
 	default:
 		return nil, false
 	}

@@ -1,0 +1,183 @@
+package interchange
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// har translates HTTP archives: one mock for each request, and a sequence of its answers in the order in which they came.
+func har(s *source, out *output) error {
+	for _, d := range s.docs {
+		if !d.at("log", "entries").is(mockbase.NodeList) {
+			return malformed("the file holds no HTTP archive: it has a list called log.entries")
+		}
+		h := &harArchive{out: out, set: newSavedSet(out)}
+		for _, v := range d.at("log", "entries").items() {
+			out.found++
+			if out.stopped() {
+				return nil
+			}
+			h.entry(v)
+		}
+		h.set.finish()
+	}
+	return nil
+}
+
+// harArchive translates one archive.
+type harArchive struct {
+	out  *output
+	set  *savedSet
+	host string
+	// told is set once it was said that the archive has several hosts.
+	told bool
+}
+
+func (h *harArchive) entry(v value) {
+	request, response := v.member("request"), v.member("response")
+	if !request.is(mockbase.NodeObject) {
+		h.out.lost(v, "the entry has no request: it is left out")
+		return
+	}
+	x := &saved{from: v, method: strings.ToUpper(strings.TrimSpace(request.member("method").text())), literal: true}
+	if x.method == "" {
+		x.method = "GET"
+	}
+	u, err := url.Parse(strings.TrimSpace(request.member("url").text()))
+	if err != nil || u.Host == "" {
+		h.out.lost(request, "the address %s is no URL: the entry is left out", quoted(request.member("url").text()))
+		return
+	}
+	if isPreflight(x.method, request) {
+		h.out.lost(v, "the server answers questions about cross-origin requests by itself: the entry is left out")
+		return
+	}
+	h.hostOf(request, u.Host)
+	x.path = u.EscapedPath()
+	x.query = queryPairs(u.RawQuery)
+	if u.RawQuery == "" {
+		x.query = harPairs(request.member("queryString"))
+	}
+	x.body = harBody(request.member("postData"))
+	if x.answer = h.answer(v, response); x.answer != nil {
+		h.set.add(x)
+	}
+}
+
+// hostOf says once that mocks answer whatever the host is.
+func (h *harArchive) hostOf(v value, host string) {
+	switch {
+	case h.host == "":
+		h.host = host
+	case h.host != host && !h.told:
+		h.told = true
+		h.out.lost(v, "the archive has requests to several hosts, such as %s and %s: the host is no condition", quoted(h.host), quoted(host))
+	}
+}
+
+// isPreflight tells the question that a browser asks before a cross-origin request.
+func isPreflight(method string, request value) bool {
+	if method != "OPTIONS" {
+		return false
+	}
+	for _, p := range harPairs(request.member("headers")) {
+		if strings.EqualFold(p.name, "Access-Control-Request-Method") {
+			return true
+		}
+	}
+	return false
+}
+
+// harPairs reads a list of names and values.
+func harPairs(v value) []pair {
+	var pairs []pair
+	for _, item := range v.items() {
+		if name := item.member("name").text(); name != "" {
+			pairs = append(pairs, pair{name, item.member("value").text()})
+		}
+	}
+	return pairs
+}
+
+// harBody reads the body of a request, of which some tools keep the fields alone.
+func harBody(v value) savedBody {
+	b := savedBody{text: v.member("text").text(), kind: v.member("mimeType").text()}
+	for _, name := range []string{"encoding", "_encoding"} {
+		if v.member(name).text() != "base64" {
+			continue
+		}
+		if raw, err := base64.StdEncoding.DecodeString(b.text); err == nil {
+			b.text = string(raw)
+			break
+		}
+	}
+	if b.text != "" || !strings.HasPrefix(b.kind, "application/x-www-form-urlencoded") {
+		return b
+	}
+	var parts []string
+	for _, p := range harPairs(v.member("params")) {
+		parts = append(parts, formEscape(p.name)+"="+formEscape(p.text))
+	}
+	b.text = strings.Join(parts, "&")
+	return b
+}
+
+// answer translates an answer, nil when there was none.
+func (h *harArchive) answer(entry, v value) *doc {
+	const found, first, last = 200, 200, 999
+	if !v.ok() {
+		h.out.lost(entry, "no answer is saved: the mock answers 200 without a body")
+		return with("status", numberNode(found))
+	}
+	status, ok := v.member("status").integer()
+	if !ok || status < first || status > last {
+		h.out.lost(v, "no answer came, its status is %s: the entry is left out", quoted(v.member("status").text()))
+		return nil
+	}
+	headers, typed := h.headers(v)
+	body, whole := h.content(v.member("content"))
+	if kind := v.at("content", "mimeType").text(); !typed && len(body) > 0 && strings.Contains(kind, "/") && kind != "x-unknown" {
+		headers = append(headers, pair{"Content-Type", kind})
+	}
+	if !whole {
+		h.out.lost(v.member("content"), "the archive does not hold the body of the answer")
+	}
+	return savedAnswer(status, headers, body)
+}
+
+// headers reads the headers of an answer, and tells whether one of them is the type of the body.
+func (h *harArchive) headers(v value) (headers []pair, typed bool) {
+	for _, item := range v.member("headers").items() {
+		p := pair{item.member("name").text(), item.member("value").text()}
+		switch {
+		case strings.EqualFold(p.name, "Set-Cookie"):
+			h.out.lost(item, "the cookie belongs to one client: it is not set")
+			continue
+		case strings.EqualFold(p.name, "Content-Type"):
+			typed = true
+		}
+		headers = append(headers, p)
+	}
+	return headers, typed
+}
+
+// content reads the body of an answer, and tells whether the archive has it.
+func (h *harArchive) content(v value) (body []byte, whole bool) {
+	text := v.member("text")
+	if !text.ok() {
+		size, _ := v.member("size").integer()
+		return nil, size <= 0
+	}
+	if v.member("encoding").text() != "base64" {
+		return []byte(text.text()), true
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text.text()))
+	if err != nil {
+		h.out.warn(text, mockbase.FieldSyntax, "the body is not base64, as the archive says: it is taken as text")
+		return []byte(text.text()), true
+	}
+	return raw, true
+}
