@@ -8,7 +8,7 @@ if held.err then
   return held
 end
 local version = tonumber(held[1] or 0)
-if not version then
+if not version or version < 0 or version ~= math.floor(version) then
   return { 'FOREIGN' }
 end
 local put = 0

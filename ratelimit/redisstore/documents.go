@@ -13,8 +13,9 @@ const (
 	documentLife = 30 * 24 * time.Hour
 	// maxDocument bounds the text of a document in bytes.
 	maxDocument = 4 << 20
-	// maxDocumentVersion is where the doubles of scripts stop being exact.
-	maxDocumentVersion = 1 << 53
+	// maxDocumentVersion is more than anybody changes a document, less than an instant in milliseconds that somebody else
+	// wrote there, and exact in the doubles of scripts.
+	maxDocumentVersion = 1 << 40
 )
 
 // Document is a text that replicas share, such as the settings of what stands before a server.
@@ -35,7 +36,13 @@ type Documents struct{ store *Store }
 // Documents returns the shared documents in the store.
 func (s *Store) Documents() Documents { return Documents{s} }
 
-// Document reads a document; one that is not there has the version 0. Errors are *[Error].
+// Key is where a document lies, for people who have to look at it.
+func (d Documents) Key(name string) string {
+	return d.store.prefix + ":document:" + ratelimit.KeyIdentifier(name)
+}
+
+// Document reads a document; one that is not there has the version 0. Errors are *[Error], and ratelimit.ErrStoreData for
+// what is no document.
 func (d Documents) Document(ctx context.Context, name string) (Document, error) {
 	_, held, err := d.ask(ctx, name, &Document{})
 	return held, err
@@ -51,7 +58,7 @@ func (d Documents) PutDocument(ctx context.Context, name string, next Document) 
 }
 
 func (d Documents) ask(ctx context.Context, name string, next *Document) (put bool, held Document, err error) {
-	key := d.store.prefix + ":document:" + ratelimit.KeyIdentifier(name)
+	key := d.Key(name)
 	answer, err := d.store.consult(ctx, d.store.target.scripts.document, []string{key},
 		next.Version, instantText(next.At), next.By, next.Text, documentLife.Milliseconds())
 	if err != nil {
@@ -60,7 +67,7 @@ func (d Documents) ask(ctx context.Context, name string, next *Document) (put bo
 	read := reader{answer: answer}
 	put = read.number() == 1
 	held = Document{Version: read.number(), At: read.instant(), By: read.text(), Text: []byte(read.text())}
-	if read.fault != nil {
+	if read.fault != nil || held.Version < 0 || held.Version >= maxDocumentVersion {
 		return false, Document{}, d.store.damaged(key)
 	}
 	return put, held, nil

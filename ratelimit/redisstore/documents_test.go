@@ -112,7 +112,7 @@ func TestRL130_documents_fail_as_checks_do(t *testing.T) {
 	documents := documentsAt(t, server)
 	for name, wrong := range map[string]redisstore.Document{
 		"no version":  {Text: []byte("a")},
-		"too many":    {Version: 1 << 53},
+		"too many":    {Version: 1 << 40},
 		"a long text": {Version: 1, Text: []byte(strings.Repeat("a", 5<<20))},
 	} {
 		if _, _, err := documents.PutDocument(t.Context(), "shield", wrong); !errors.Is(err, ratelimit.ErrConfig) {
@@ -122,6 +122,12 @@ func TestRL130_documents_fail_as_checks_do(t *testing.T) {
 	for name, foreign := range map[string][]string{
 		"a text":            {"SET", "ratelimit:document:shield", "x"},
 		"no version number": {"HSET", "ratelimit:document:shield", "version", "x"},
+		"below nothing":     {"HSET", "ratelimit:document:shield", "version", "-1"},
+		"half a version":    {"HSET", "ratelimit:document:shield", "version", "1.5"},
+		"no end of changes": {"HSET", "ratelimit:document:shield", "version", "1760000000000"},
+		"no number at all":  {"HSET", "ratelimit:document:shield", "version", "nan"},
+		"beyond numbers":    {"HSET", "ratelimit:document:shield", "version", "99999999999999999999"},
+		"a list":            {"RPUSH", "ratelimit:document:shield", "x"},
 		"no instant":        {"HSET", "ratelimit:document:shield", "version", "3", "at", "x"},
 	} {
 		server.Do("FLUSHALL")

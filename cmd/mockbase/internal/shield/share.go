@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/ratelimit"
 	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
@@ -19,6 +20,8 @@ type Shared interface {
 	Document(ctx context.Context, name string) (redisstore.Document, error)
 	// PutDocument puts a document in the place of an older one, and returns what is there afterwards.
 	PutDocument(ctx context.Context, name string, next redisstore.Document) (put bool, held redisstore.Document, err error)
+	// Key tells people where a document lies.
+	Key(name string) string
 }
 
 // followEvery is how often a server looks whether another one has changed the settings: a change is everywhere within two
@@ -54,6 +57,7 @@ func (s *Shield) catchUp(ctx context.Context) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	held, err := s.options.Shared.Document(ctx, settingName)
+	s.tellForeign(err)
 	if err != nil {
 		return // The store tells about its outages.
 	}
@@ -66,13 +70,31 @@ func (s *Shield) catchUp(ctx context.Context) {
 	}
 }
 
+// tellForeign tells once when somebody else's value stands where the settings are shared, and once when it does no more.
+func (s *Shield) tellForeign(err error) {
+	foreign := errors.Is(err, ratelimit.ErrStoreData)
+	if foreign == s.foreign || err != nil && !foreign {
+		return
+	}
+	s.foreign = foreign
+	key := slog.String("key", s.options.Shared.Key(settingName))
+	if foreign {
+		s.options.Logger.Warn("what Redis holds in the place of the shield's settings is somebody else's: servers do not share changes until it is deleted", key)
+		return
+	}
+	s.options.Logger.Info("servers share the settings of the shield again", key)
+}
+
 // newer says whether one document replaces another: by its version, and where both have changed without knowing of each
-// other by its time.
+// other by its time. Of two of the same time all servers choose the same. What has no version is nobody's change.
 func newer(a, b *redisstore.Document) bool {
-	if a.Version != b.Version {
+	if a.Version != b.Version || a.Version == 0 {
 		return a.Version > b.Version
 	}
-	return !bytes.Equal(a.Text, b.Text) && a.At.After(b.At)
+	if !a.At.Equal(b.At) && !bytes.Equal(a.Text, b.Text) {
+		return a.At.After(b.At)
+	}
+	return bytes.Compare(a.Text, b.Text) > 0
 }
 
 // handOut gives the other servers the settings of this one. Against those of the same version they win as the next one.
@@ -94,7 +116,7 @@ func (s *Shield) handOut(ctx context.Context, own redisstore.Document, held *red
 }
 
 // adopt puts the settings of another server into force, as far as the configuration of this one lets it. Those that make no
-// sense here are told once and change nothing but the version.
+// sense here are told once and change nothing but the version: what is stored for the next start stays the last that did.
 func (s *Shield) adopt(ctx context.Context, held *redisstore.Document) {
 	now := s.present.Load()
 	from := s.withoutEnded(now.settings)
@@ -108,10 +130,10 @@ func (s *Shield) adopt(ctx context.Context, held *redisstore.Document) {
 			slog.Int64("version", held.Version+firstVersion), slog.String("by", held.By), slog.String("reason", err.Error()))
 	}
 	s.present.Store(&state{settings: next, version: held.Version + firstVersion, document: *held})
-	s.keepAdopted(ctx, held)
 	if err != nil {
 		return
 	}
+	s.keepAdopted(ctx, held)
 	if from.IPv6Prefix != next.IPv6Prefix { // The networks of banned clients are others.
 		if err := s.restoreBans(ctx); err != nil {
 			s.options.Logger.Warn("bans do not follow the changed networks of clients", slog.String("reason", err.Error()))
@@ -129,16 +151,15 @@ func (s *Shield) keepAdopted(ctx context.Context, d *redisstore.Document) {
 	}
 }
 
-// read reads stored or shared settings and compiles them, with what the configuration states from there.
+// read reads stored or shared settings and compiles them, with what the configuration states from there. Others wrote them,
+// perhaps another version of this program or no server at all: they are checked as those of an administrator are.
 func (s *Shield) read(text []byte) (mockbase.ShieldSettings, *ruleSet, error) {
 	var kept mockbase.ShieldSettings
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return kept, nil, fmt.Errorf("read settings of the shield: %w", err)
 	}
 	base := s.configured()
-	merged := s.withoutEnded(s.merge(&base, &kept))
-	rules, err := s.compile(&merged)
-	return merged, rules, err
+	return s.prepare(s.withoutEnded(s.merge(&base, &kept)))
 }
 
 // documentOf is a stored setting as servers share it, settingOf the reverse.
@@ -158,6 +179,12 @@ func (s *Shield) publish(ctx context.Context, next *redisstore.Document, by *moc
 	}
 	put, held, err := s.options.Shared.PutDocument(ctx, settingName, *next)
 	switch {
+	case errors.Is(err, ratelimit.ErrStoreData) && !by.Force:
+		return &mockbase.Error{
+			Code: mockbase.CodeUnavailable, Message: fmt.Sprintf("what Redis holds at %q is not what servers share there, so that they cannot be told of the change",
+				s.options.Shared.Key(settingName)),
+			Hint: "delete that key, if it is nobody else's, and change it again; or add ?force=true to change this server now", Err: err,
+		}
 	case err != nil && by.Force:
 		s.options.Logger.Warn("the other servers are told of changed settings of the shield when Redis answers again", slog.String("reason", err.Error()))
 		return nil
@@ -192,8 +219,9 @@ func (s *Shield) written(next *mockbase.ShieldSettings, version int64, by string
 // other servers have.
 func (s *Shield) unpinned(next *mockbase.ShieldSettings) mockbase.ShieldSettings {
 	var known mockbase.ShieldSettings
-	if json.Unmarshal(s.present.Load().document.Text, &known) != nil {
-		return *next // Nobody has changed anything before.
+	text := s.present.Load().document.Text
+	if _, _, err := s.read(text); err != nil || json.Unmarshal(text, &known) != nil {
+		return *next // Nobody has changed anything before, or to something that makes no sense.
 	}
 	base := known
 	base.Policies = nil

@@ -106,7 +106,9 @@ type Shield struct {
 	// changing orders changes of the settings and of bans.
 	changing sync.Mutex
 	present  atomic.Pointer[state]
-	ends     []func() error
+	// foreign tells that somebody else's value stands where settings are shared.
+	foreign bool
+	ends    []func() error
 }
 
 // state is the settings in force.
@@ -148,7 +150,7 @@ func New(ctx context.Context, o Options) (*Shield, error) {
 	if s.options.Shared != nil {
 		s.catchUp(ctx)
 	}
-	s.restoreForce(ctx, &begin.settings.Circuit)
+	s.restoreForce(ctx, &s.present.Load().settings.Circuit)
 	if err := s.restoreBans(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
