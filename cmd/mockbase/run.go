@@ -69,6 +69,7 @@ type grammar struct {
 	Apply       applyCommand       `cmd:"" help:"Make a project what files say."`
 	Diff        diffCommand        `cmd:"" help:"Show what apply would change."`
 	Export      exportCommand      `cmd:"" help:"Write a project, or its traffic, into files."`
+	Run         runCommand         `cmd:"" help:"Serve mocks to one command, and judge what it called."`
 	Verify      verifyCommand      `cmd:"" help:"Judge recorded calls by what was expected."`
 	Traffic     trafficCommands    `cmd:"" help:"Look at recorded calls."`
 	Tail        tailCommand        `cmd:"" help:"Print calls as they come."`
@@ -98,7 +99,9 @@ type grammar struct {
 // process is what every command is given: its streams, environment and clock, and the global flags.
 type process struct {
 	stdio
-	ctx      context.Context //nolint:containedctx // it is the process's own, handed to each command
+	ctx context.Context //nolint:containedctx // it is the process's own, handed to each command
+	// words are the command that run is to run.
+	words    []string
 	environ  []string
 	clock    func() time.Time
 	settings *config.Reader
@@ -132,9 +135,26 @@ var errSilent = errors.New("said already")
 
 // dispatch reads the command line and runs its command.
 func (p *process) dispatch(args []string) error {
+	// What stands behind two dashes is for run alone to look at: it is the command line of another program.
+	if at := slices.Index(args, "--"); at >= 0 && slices.Contains(args[:at], "run") {
+		args, p.words = args[:at], args[at+1:]
+	}
 	var g grammar
+	command, err := p.parse(&g, args)
+	if err != nil || command == nil {
+		return err
+	}
+	if len(p.words) > 0 && command.Selected().Name != "run" {
+		return usage(fmt.Errorf("unexpected argument %s", p.words[0]))
+	}
+	return command.Run(p)
+}
+
+// parse reads a command line, and the settings that it leaves out. The command is nil where help was asked for, which has
+// been printed by then.
+func (p *process) parse(g *grammar, args []string) (*kong.Context, error) {
 	helped := false
-	parser, err := kong.New(&g,
+	parser, err := kong.New(g,
 		kong.Name("mockbase"),
 		kong.Description("A mock API server: define mocks, call them from anywhere, see what was called.\n\nRun \"mockbase serve\" to begin."),
 		kong.Writers(p.Out, p.Err),
@@ -146,24 +166,24 @@ func (p *process) dispatch(args []string) error {
 		kong.WithBeforeResolve(p.openSettings),
 	)
 	if err != nil {
-		return fmt.Errorf("read grammar: %w", err)
+		return nil, fmt.Errorf("read grammar: %w", err)
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
 	command, err := parser.Parse(args)
 	if helped {
-		return nil
+		return nil, nil //nolint:nilnil // there is no command to run, and nothing is wrong
 	}
 	if err != nil {
-		return usage(err)
+		return nil, usage(err)
 	}
 	p.quiet, p.noColor, p.verbose = g.Quiet, g.NoColor, g.Verbose
 	p.origins = p.settings.Note(command)
 	if found := p.settings.Faults(); len(found) > 0 {
-		return settingFaults(found)
+		return nil, settingFaults(found)
 	}
-	return command.Run(p)
+	return command, nil
 }
 
 // openSettings makes the reader that answers for flags which the command line leaves out. It runs when kong knows the

@@ -62,6 +62,8 @@ type server struct {
 	state    *readiness
 	// endStreams ends the streams of events.
 	endStreams func()
+	// guest tells that the process itself needs a token, as the ready file has one.
+	guest bool
 	// fresh tells that nobody had an account when the store was opened.
 	fresh bool
 	http  *httpServers

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/client"
@@ -75,27 +76,29 @@ func (c *verifyCommand) Run(p *process) error {
 		if err != nil {
 			return err
 		}
-		path, err := r.below("verify")
+		v, whole, err := r.judge(question, c.Wait.Span())
 		if err != nil {
 			return err
 		}
-		body, err := json.Marshal(question)
-		if err != nil {
-			return fmt.Errorf("write question: %w", err)
-		}
-		answer, err := r.Do(r.ctx, client.Request{Method: http.MethodPost, Path: path, Body: body, Longer: c.Wait.Span()})
-		if err != nil {
+		if err := reports.write(v, whole); err != nil {
 			return err
 		}
-		var v judged
-		if err := answer.JSON(&v); err != nil {
-			return err
-		}
-		if err := reports.write(&v, answer.Body); err != nil {
-			return err
-		}
-		return c.tell(r, &v, answer.Body)
+		return c.tell(r, v, whole)
 	})
+}
+
+// judge asks the project for a verdict, which is returned read and as the API told it. The answer may take longer than others.
+func (r *remote) judge(question map[string]any, longer time.Duration) (*judged, []byte, error) {
+	path, err := r.below("verify")
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := r.exchange(client.Request{Method: http.MethodPost, Path: path, Longer: longer}, question)
+	if err != nil {
+		return nil, nil, err
+	}
+	var v judged
+	return &v, answer.Body, answer.JSON(&v)
 }
 
 // tell prints the verdict.

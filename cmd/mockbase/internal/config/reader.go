@@ -77,6 +77,9 @@ func variables(environ []string) map[string]string {
 	return m
 }
 
+// Path is the configuration file that is read, "" for none.
+func (r *Reader) Path() string { return r.path }
+
 // Getenv returns the value of a variable.
 func (r *Reader) Getenv(name string) string { return r.env[name] }
 
