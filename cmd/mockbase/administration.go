@@ -88,7 +88,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	if err := s.federate(&o); err != nil {
 		return nil, err
 	}
-	o.Guardian = s.shield
+	o.Guardian, o.Fetch = s.shield, s.fetcher()
 	o.Shield, o.LoginShield, o.LoginBan = s.shield.Management(), s.shield.Login(), s.shield.LoginBan()
 	if !s.settings.NoUI {
 		page, err := web.New(web.Options{

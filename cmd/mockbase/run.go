@@ -68,6 +68,7 @@ type grammar struct {
 	Completion  completionCommand  `cmd:"" help:"Print a script that completes command lines."`
 	Apply       applyCommand       `cmd:"" help:"Make a project what files say."`
 	Diff        diffCommand        `cmd:"" help:"Show what apply would change."`
+	Import      importCommand      `cmd:"" help:"Bring files of other tools into a project, or turn them into definition files."`
 	Export      exportCommand      `cmd:"" help:"Write a project, or its traffic, into files."`
 	Run         runCommand         `cmd:"" help:"Serve mocks to one command, and judge what it called."`
 	Verify      verifyCommand      `cmd:"" help:"Judge recorded calls by what was expected."`
