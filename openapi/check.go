@@ -2,68 +2,108 @@ package openapi
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
 )
 
-// maxExamined is how many operations are examined for warnings. Larger documents would take longer than anybody waits.
-const maxExamined = 50
+// maxSteps is how much work goes into the warnings of one document: about three seconds of one core. A step is a schema that is
+// compiled, or a value of an example or an answer that is looked at.
+const maxSteps = 150_000
 
-// Warnings lists what was repaired, left out or cannot be answered, with pointers into the document. It looks at the first
-// operations of a large document.
+// Warnings lists what was repaired, left out or cannot be answered, with pointers into the document. All operations are
+// looked at, first for what costs least; where a large document would take longer than anybody waits, a warning says so.
 func (d *Document) Warnings() []mockbase.FieldError {
-	d.examine.Do(func() {
-		for i, op := range d.operations {
-			if i == maxExamined {
-				break
-			}
-			op.ready().examine()
-		}
-	})
+	d.examine.Do(func() { (&examination{document: d}).run() })
 	return d.source.notes.all()
 }
 
-// examine compiles the schemas of an operation, and makes its answers (rules W39 and W42).
-func (op *operation) examine() {
+// examination looks at the operations of a document within a bound.
+type examination struct {
+	document *Document
+	steps    int64
+}
+
+// run goes through all operations once for each kind of fault, so that the bound takes nothing from the cheaper kinds.
+func (e *examination) run() {
+	for _, op := range e.document.operations {
+		op.ready()
+	}
+	for _, pass := range []struct {
+		name string
+		look func(op *operation)
+	}{
+		{"the schemas of parameters and requests", e.requests},
+		{"examples", e.examples},
+		{"generated answers", e.answers},
+	} {
+		for i, op := range e.document.operations {
+			if e.steps += e.document.schemas.takeSteps(); e.steps > maxSteps {
+				e.document.source.notes.add(e.document.source.top(), mockbase.FieldLimit, "the document is large: "+pass.name+" were examined for the first "+
+					strconv.Itoa(i)+" of "+strconv.Itoa(len(e.document.operations))+" operations alone; all of them are served")
+				break
+			}
+			pass.look(op)
+		}
+	}
+}
+
+// requests compiles the schemas of what an operation is sent.
+func (*examination) requests(op *operation) {
 	for _, p := range op.parameters {
 		if p.schema != nil {
 			// What is wrong is noted.
 			_, _ = p.schema.validator(toServer)
 		}
 	}
-	if op.body != nil {
-		for _, t := range op.body.content {
-			if t.schema != nil {
-				_, _ = t.schema.validator(toServer)
-			}
-		}
+	if op.body == nil {
+		return
 	}
-	for _, r := range op.responses {
-		for _, t := range r.content {
-			op.examineContent(t)
+	for _, t := range op.body.content {
+		if t.schema != nil {
+			_, _ = t.schema.validator(toServer)
 		}
 	}
 }
 
-func (op *operation) examineContent(t *mediaType) {
-	if t.schema == nil {
-		return
-	}
-	for _, m := range t.examples {
-		if n := op.exampleValue(m.place); n != nil {
-			op.examineExample(t, place{node: n, at: m.at})
+// examples holds the examples of an operation against their schemas (rule W39).
+func (*examination) examples(op *operation) {
+	for _, t := range op.answers() {
+		for _, m := range t.examples {
+			if n := op.exampleValue(m.place); n != nil {
+				op.examineExample(t, place{node: n, at: m.at})
+			}
+		}
+		if t.example.node != nil && t.example.reference() == "" {
+			op.examineExample(t, t.example)
 		}
 	}
-	if t.example.node != nil && t.example.reference() == "" {
-		op.examineExample(t, t.example)
+}
+
+// answers makes the answers of an operation that have no example (rule W42).
+func (*examination) answers(op *operation) {
+	for _, t := range op.answers() {
+		if op.example(t) != nil {
+			continue
+		}
+		if _, err := t.schema.static(); err != nil {
+			op.document.source.notes.add(t.schema.place, mockbase.FieldConflict, "no value was found that the schema allows: the answer is 500")
+		}
 	}
-	if op.example(t) != nil {
-		return
+}
+
+// answers are the contents of the operation's responses that have a schema.
+func (op *operation) answers() []*mediaType {
+	var list []*mediaType
+	for _, r := range op.responses {
+		for _, t := range r.content {
+			if t.schema != nil {
+				list = append(list, t)
+			}
+		}
 	}
-	if _, err := t.schema.static(); err != nil {
-		op.document.source.notes.add(t.schema.place, mockbase.FieldConflict, "no value was found that the schema allows: the answer is 500")
-	}
+	return list
 }
 
 // examineExample warns of an example that its schema refuses; it is sent as it is (rule W39).
@@ -72,10 +112,23 @@ func (op *operation) examineExample(t *mediaType, example place) {
 		// Other notations, such as XML, are written as text.
 		return
 	}
+	t.schema.owner.steps.Add(int64(valuesIn(example.node)))
 	if list := t.schema.check(toClient, plain(example.node), "example"); len(list) > 0 {
 		op.document.source.notes.add(example, mockbase.FieldConflict,
 			"the example does not fit its schema ("+list[0].Location+": "+list[0].Message+"); it is sent as it is")
 	}
+}
+
+// valuesIn counts the values that a node is made of.
+func valuesIn(n *mockbase.Node) int {
+	count := 1
+	for _, item := range n.Items {
+		count += valuesIn(item)
+	}
+	for _, m := range n.Members {
+		count += valuesIn(m.Value)
+	}
+	return count
 }
 
 // CheckAnswer compares an answer with what the document says of the operation (rule W30).

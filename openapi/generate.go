@@ -62,6 +62,7 @@ func (s *schema) generate(random func() *rand.Rand) (*mockbase.Node, error) {
 			g.random = random()
 		}
 		v, err := g.value([]place{s.place}, nil)
+		s.owner.steps.Add(int64(g.made))
 		if err == nil && s.valid(toClient, plain(v)) {
 			return v, nil
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -34,9 +35,12 @@ type schemas struct {
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
+	family   schemawork.Family
 	byNode   map[*mockbase.Node]*schema
 	// list holds the schemas by number, which is how addresses name them.
 	list []*schema
+	// steps counts the schemas that were compiled with each other, and the values that were made.
+	steps atomic.Int64
 }
 
 // schema is one schema of a document.
@@ -121,7 +125,9 @@ func (s *schema) validator(d direction) (*schemawork.Schema, error) {
 	if s.compiled[d] == nil && s.failed[d] == nil {
 		compiled, err := s.owner.compiler.Compile(s.address(d))
 		if s.failed[d] = err; err == nil {
-			s.compiled[d] = schemawork.Of(compiled)
+			own, work := s.owner.family.Of(compiled)
+			s.compiled[d] = own
+			s.owner.steps.Add(int64(work))
 		} else {
 			s.owner.source.notes.add(s.place, mockbase.FieldSyntax, "the schema cannot be compiled, so nothing is checked by it: "+s.failed[d].Error())
 		}
@@ -368,3 +374,6 @@ func isHex(text string) bool {
 	_, err := strconv.ParseUint(text, 16, 32)
 	return err == nil
 }
+
+// takeSteps returns how much work was done since it was called last.
+func (s *schemas) takeSteps() int64 { return s.steps.Swap(0) }

@@ -37,6 +37,8 @@ type planner struct {
 	numbers map[*jsonschema.Schema]int
 	schemas []*jsonschema.Schema
 	rules   []rule
+	// ways are those of count, 0 for what was not counted yet.
+	ways []int
 }
 
 func (p *planner) number(s *jsonschema.Schema) int {
@@ -171,22 +173,23 @@ func (r *rule) leads() []int {
 	return slices.DeleteFunc(list, func(n int) bool { return n == none })
 }
 
-// linear tells whether no schema leads back to itself and few ways lead from the first one to the others.
-func (p *planner) linear() bool {
-	ways := make([]int, len(p.rules))
-	var count func(n int) int
-	count = func(n int) int {
-		if ways[n] != 0 {
-			return ways[n]
-		}
-		// Whoever comes back here before it is known finds too many ways.
-		ways[n] = fewWays + 1
-		sum := 1
-		for _, next := range p.rules[n].leads() {
-			sum = min(sum+count(next), fewWays+1)
-		}
-		ways[n] = sum
-		return sum
+// linear tells whether no schema leads back to itself and few ways lead from the one at a number to the others.
+func (p *planner) linear(root int) bool {
+	p.ways = append(p.ways, make([]int, len(p.rules)-len(p.ways))...)
+	return p.count(root) <= fewWays
+}
+
+// count is how many ways lead on from a schema, as far as they are few.
+func (p *planner) count(n int) int {
+	if p.ways[n] != 0 {
+		return p.ways[n]
 	}
-	return count(0) <= fewWays
+	// Whoever comes back here before it is known finds too many ways.
+	p.ways[n] = fewWays + 1
+	sum := 1
+	for _, next := range p.rules[n].leads() {
+		sum = min(sum+p.count(next), fewWays+1)
+	}
+	p.ways[n] = sum
+	return sum
 }

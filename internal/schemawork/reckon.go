@@ -44,7 +44,7 @@ func (s *Schema) affords(document any) bool {
 	r.containers = len(r.scalars)
 	root := r.value(document, 0)
 	r.budget = mostSteps + stepsEach*r.values
-	steps, _ := r.steps(0, root, 0)
+	steps, _ := r.steps(s.root, root, 0)
 	return steps <= r.budget
 }
 

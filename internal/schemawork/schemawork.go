@@ -30,6 +30,8 @@ var ErrTooLarge = errors.New("too large: the schema has too many ways to go thro
 type Schema struct {
 	compiled *jsonschema.Schema
 	rules    []rule
+	// root is the number of the rule to begin with.
+	root int
 	// linear tells that the work never grows faster than the document.
 	linear bool
 }
@@ -46,7 +48,36 @@ func Of(compiled *jsonschema.Schema, anchored ...*jsonschema.Schema) *Schema {
 		p.rules = append(p.rules, p.rule(p.schemas[len(p.rules)]))
 	}
 	p.resolve()
-	return &Schema{compiled: compiled, rules: p.rules, linear: p.linear()}
+	return &Schema{compiled: compiled, rules: p.rules, linear: p.linear(0)}
+}
+
+// Family are schemas that lead to one another, as those of one API do. What they share is looked at once. It is not safe
+// for concurrent use; the schemas that it returns are.
+type Family struct {
+	planner planner
+	// dynamic tells that a reference was met whose target depends on where one comes from. What follows is looked at apart.
+	dynamic bool
+}
+
+// Of is [Of] for a schema of the family. work is how many schemas were looked at for it.
+func (f *Family) Of(compiled *jsonschema.Schema) (s *Schema, work int) {
+	p := &f.planner
+	if p.numbers == nil {
+		p.numbers = map[*jsonschema.Schema]int{}
+	}
+	if !f.dynamic {
+		before, root := len(p.rules), p.number(compiled)
+		for len(p.rules) < len(p.schemas) {
+			next := p.schemas[len(p.rules)]
+			f.dynamic = f.dynamic || next.RecursiveRef != nil || next.DynamicRef != nil
+			p.rules = append(p.rules, p.rule(next))
+		}
+		if !f.dynamic {
+			return &Schema{compiled: compiled, rules: p.rules, root: root, linear: p.linear(root)}, len(p.rules) - before
+		}
+	}
+	s = Of(compiled)
+	return s, len(s.rules)
 }
 
 // Validate returns nil for a valid document as [jsonschema.Schema.Validate] takes it, a [*jsonschema.ValidationError] for

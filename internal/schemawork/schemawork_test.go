@@ -147,3 +147,50 @@ func TestH13_dynamic_references_may_mean_what_nothing_else_leads_to(t *testing.T
 		t.Errorf("%.200v", err)
 	}
 }
+
+// H13: schemas that share others are held to the same bounds as alone, and what they share is looked at once.
+func TestH13_a_family_is_bounded_like_each_of_its_schemas(t *testing.T) {
+	t.Parallel()
+	const text = `{"$defs":{
+		"deep":{"anyOf":[{"items":{"$ref":"#/$defs/deep"}},{"items":{"$ref":"#/$defs/deep"}},{"type":"string"}]},
+		"flat":{"type":"array","items":{"type":"integer"}},
+		"both":{"properties":{"a":{"$ref":"#/$defs/flat"},"b":{"$ref":"#/$defs/deep"}}},
+		"moving":{"$dynamicRef":"#/$defs/flat"}}}`
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("test:///schema", document); err != nil {
+		t.Fatal(err)
+	}
+	var family schemawork.Family
+	for _, c := range []struct {
+		name, document string
+		work           int
+		tooLarge, fine bool
+	}{
+		{"flat", `[1,2]`, 2, false, true},
+		{"flat", `[1,"b"]`, 0, false, false},
+		{"deep", lists(40), 6, true, false},
+		{"both", `{"a":[1],"b":[]}`, 3, false, true},
+		{"both", `{"a":["b"]}`, 0, false, false},
+		{"both", `{"b":` + lists(40) + `}`, 0, true, false},
+		{"moving", `[1]`, 3, false, true},
+		{"flat", `[1]`, 2, false, true}, // Once a reference moves, each schema is looked at apart.
+	} {
+		compiled, err := compiler.Compile("test:///schema#/$defs/" + c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, work := family.Of(compiled)
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(c.document))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = schema.Validate(value)
+		if got := errors.Is(err, schemawork.ErrTooLarge); work != c.work || got != c.tooLarge || (err == nil) != c.fine {
+			t.Errorf("%s of %.40s: %v after %d schemas, want %d", c.name, c.document, err, work, c.work)
+		}
+	}
+}
