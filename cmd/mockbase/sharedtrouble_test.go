@@ -187,3 +187,47 @@ func TestRL130_policies_of_a_newer_version_outlive_a_change(t *testing.T) {
 		t.Errorf("the document is %s", text)
 	}
 }
+
+// RL100 and RL104: a ban and an order to the circuit by an administrator outlive a Redis that comes back empty.
+func TestRL100_bans_and_orders_of_administrators_come_back_with_an_empty_redis(t *testing.T) {
+	t.Parallel()
+	redis := testkit.StartRedis(t)
+	server, a := sharing(t, redis, t.TempDir())
+	_, b := sharing(t, redis, t.TempDir())
+	const banned, anybody = "198.51.100.7", "198.51.100.8"
+	a.call(t, http.StatusCreated, http.MethodPost, "/api/v1/admin/bans", `{"subject":{"type":"ip","value":"`+banned+`"},"duration":"1d","reason":"scraping"}`)
+	if got := a.changeShield(t, func(s *mockbase.ShieldSettings) {
+		s.Safelist, s.Circuit.Force = []string{"127.0.0.1"}, "lockdown"
+	}); got.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", got.StatusCode, got.body)
+	}
+	refused := func(c *visitor) bool {
+		return c.as(t, banned) == http.StatusForbidden && c.as(t, anybody) == http.StatusServiceUnavailable
+	}
+	for range 2 {
+		for _, c := range []*visitor{a, b} {
+			await(t, "ban and order", func() bool { return refused(c) })
+		}
+		redis.Do("FLUSHALL")
+		await(t, "ban and order in Redis", func() bool {
+			held := contents(redis)
+			return strings.Contains(held, banned) && strings.Contains(held, "lockdown\n")
+		})
+	}
+
+	// While Redis takes nothing a new ban holds here, and is given to the others afterwards.
+	redis.Do("CONFIG", "SET", "maxmemory", "1")
+	const later = "198.51.100.9"
+	if got := a.status(t, http.MethodPost, "/api/v1/admin/bans", `{"subject":{"type":"ip","value":"`+later+`"},"duration":"1d","reason":"scraping"}`); got != http.StatusServiceUnavailable {
+		t.Errorf("a ban that Redis does not take: %d", got)
+	}
+	if got := a.as(t, later); got != http.StatusForbidden {
+		t.Errorf("meanwhile here: %d", got)
+	}
+	redis.Do("CONFIG", "SET", "maxmemory", "0")
+	await(t, "the ban at the other server", func() bool { return b.as(t, later) == http.StatusForbidden })
+	server.until(t, "the register has taken the bans")
+	if n := strings.Count(server.said.String(), "in force in this process alone"); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}

@@ -30,14 +30,18 @@ func banID(b *ratelimit.Ban) string {
 	return mockbase.PrefixBan + id.String()
 }
 
-// restoreBans brings the stored bans into force, and forgets those that ended long ago.
+// restoreBans brings the stored bans into force, and forgets those that ended long ago. What the register does not take
+// holds in this process, and is tried again.
 func (s *Shield) restoreBans(ctx context.Context) error {
 	stored, err := s.options.Kept.Bans(ctx)
 	if err != nil {
 		return fmt.Errorf("read bans: %w", err)
 	}
 	now := s.options.Clock()
-	var old []string
+	var (
+		old     []string
+		refused []error
+	)
 	for i := range stored {
 		b := &stored[i]
 		switch {
@@ -46,16 +50,30 @@ func (s *Shield) restoreBans(ctx context.Context) error {
 				return err
 			}
 			if err := s.enforce(ctx, manual(b)); err != nil {
-				s.options.Logger.Warn("a ban is not in force yet", slog.String("ban", b.ID), slog.String("reason", err.Error()))
+				refused = append(refused, err)
 			}
 		case now.Sub(b.ExpiresAt) > rememberEnded:
 			old = append(old, b.ID)
 		}
 	}
+	s.tellPartial(refused)
 	if len(old) == 0 {
 		return nil
 	}
 	return s.options.Kept.DeleteBans(ctx, old...)
+}
+
+// tellPartial tells once that the register does not take bans, and once that it took them.
+func (s *Shield) tellPartial(refused []error) {
+	was := s.partial
+	s.partial = len(refused) > 0
+	switch {
+	case s.partial && !was:
+		s.options.Logger.Warn("bans are in force in this process alone until the register takes them", slog.Int("bans", len(refused)),
+			slog.String("reason", refused[0].Error()))
+	case was && !s.partial:
+		s.options.Logger.Info("the register has taken the bans")
+	}
 }
 
 // rekey gives a stored ban the key that its subject has now: addresses may be hashed by now or no more, and digests of
@@ -267,6 +285,7 @@ func (s *Shield) keep(ctx context.Context, b *mockbase.Ban, registered ratelimit
 		}
 	}
 	if err := s.enforce(ctx, registered); err != nil {
+		s.tellPartial([]error{err})
 		return &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the register of bans does not answer", Err: err}
 	}
 	return nil

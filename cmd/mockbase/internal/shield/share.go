@@ -46,6 +46,7 @@ func (s *Shield) follow() {
 				return
 			case <-pace.C:
 				s.catchUp(ctx)
+				s.restore(ctx)
 			}
 		}
 	}()

@@ -108,6 +108,9 @@ type Shield struct {
 	present  atomic.Pointer[state]
 	// foreign tells that somebody else's value stands where settings are shared.
 	foreign bool
+	// mark is that of what Redis held when bans and orders were put there, partial tells that some were not taken.
+	mark    string
+	partial bool
 	ends    []func() error
 }
 
@@ -149,6 +152,7 @@ func New(ctx context.Context, o Options) (*Shield, error) {
 	s.present.Store(begin)
 	if s.options.Shared != nil {
 		s.catchUp(ctx)
+		s.mark, _ = s.look(ctx)
 	}
 	s.restoreForce(ctx, &s.present.Load().settings.Circuit)
 	if err := s.restoreBans(ctx); err != nil {
