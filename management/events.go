@@ -1,9 +1,11 @@
 package management
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -74,12 +76,16 @@ type events struct {
 	server *Server
 	call   *call
 	filter mockbase.TrafficFilter
-	// exchanges tells that exchanges are asked for, mocks that changes of mocks are.
-	exchanges, mocks bool
-	batch            time.Duration
-	place            int64
+	// exchanges tells that exchanges are asked for; kinds are the others that are.
+	exchanges bool
+	kinds     []string
+	batch     time.Duration
+	place     int64
 	// last is the id of the newest exchange that was told.
-	last    string
+	last  string
+	watch *watch
+	// number is that of the newest event of another kind that was told.
+	number  int64
 	project *mockbase.Snapshot
 }
 
@@ -104,6 +110,11 @@ func (s *Server) streamEvents(c *call) error {
 	if c.Request().Method == http.MethodHead {
 		return nil
 	}
+	if len(e.kinds) > 0 {
+		e.watch = s.watches.join(c.project.Project.ID, e.kinds, time.Now())
+		defer func() { s.watches.leave(e.watch, e.kinds, time.Now()) }()
+		e.watch.settle(s)
+	}
 	e.begin(after)
 	e.run()
 	return nil
@@ -123,7 +134,8 @@ func (s *Server) readEvents(c *call) (e *events, after string, err error) {
 			}
 		}
 	}
-	e.exchanges, e.mocks = slices.Contains(types, "exchange"), slices.Contains(types, "mock")
+	e.exchanges = slices.Contains(types, "exchange")
+	e.kinds = slices.DeleteFunc(types, func(name string) bool { return name == "exchange" })
 	if text := p.text("batch"); text != "" {
 		d, parseErr := mockbase.ParseDuration(text)
 		if parseErr != nil || d < time.Millisecond || d > longestBatch {
@@ -138,10 +150,23 @@ func (s *Server) readEvents(c *call) (e *events, after string, err error) {
 	return e, after, p.err()
 }
 
-// begin says hello, and where the stream goes on: after the exchange that the client saw last, if it is still kept.
+// begin says hello, and where the stream goes on: after what the client saw last, if that is still kept.
 func (e *events) begin(after string) {
 	id := e.project.Project.ID
-	place, kept := e.server.Traffic.Position(id, after)
+	exchange, number := readPlace(after)
+	place, kept := int64(0), true
+	if after == "" || exchange != "" {
+		place, kept = e.server.Traffic.Position(id, exchange)
+	}
+	if e.watch != nil {
+		e.number = e.watch.end()
+		if number != 0 && kept {
+			kept = e.watch.holds(number)
+		}
+		if number != 0 && kept {
+			e.number = number
+		}
+	}
 	if !kept {
 		place, _ = e.server.Traffic.Position(id, "")
 	}
@@ -154,10 +179,40 @@ func (e *events) begin(after string) {
 		LastID *string `json:"lastId"`
 	}{timeText(e.server.clock()), maybeText(e.last)})
 	if !kept {
-		e.write("resync", struct {
-			After string `json:"after"`
-		}{after})
+		e.resync(after, 0)
 	}
+}
+
+// resync says that events are missing, so that the client looks at everything anew.
+func (e *events) resync(after string, dropped int64) bool {
+	return e.write("resync", struct {
+		After   string `json:"after"`
+		Dropped int64  `json:"dropped,omitempty"`
+	}{after, dropped})
+}
+
+// nobody stands for an exchange in the place of a stream before the first one.
+const nobody = "-"
+
+// placeText is where a stream is: the id of the newest exchange, and the number of the newest event of another kind.
+func (e *events) placeText() string {
+	if e.watch == nil {
+		return e.last
+	}
+	return cmp.Or(e.last, nobody) + "." + strconv.FormatInt(e.number, 10)
+}
+
+// readPlace reads what placeText wrote, or the id of an exchange.
+func readPlace(text string) (exchange string, number int64) {
+	exchange, rest, _ := strings.Cut(text, ".")
+	if exchange == nobody {
+		exchange = ""
+	}
+	number, err := strconv.ParseInt(rest, 10, 64)
+	if err != nil {
+		number = 0 // there is none, or it is nobody's: the stream goes on with what comes
+	}
+	return exchange, number
 }
 
 // run tells news until the client leaves, the server stops or the credential ends.
@@ -216,7 +271,7 @@ func (e *events) revoked() string {
 
 // tell writes what is new. It returns false when the client is gone.
 func (e *events) tell() bool {
-	if e.mocks && !e.tellMocks() {
+	if e.watch != nil && !e.tellOthers() {
 		return false
 	}
 	if !e.exchanges {
@@ -238,53 +293,38 @@ func (e *events) tell() bool {
 	}{items, news.Lost})
 }
 
-// mockEvent tells that a mock was made, changed or deleted.
-type mockEvent struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Version int64  `json:"version"`
-	Change  string `json:"change"`
-}
-
-// tellMocks compares the project with what it was.
-func (e *events) tellMocks() bool {
-	now, ok := e.server.Catalog.Project(e.project.Project.ID)
-	if !ok || now == e.project {
-		return true
-	}
-	before := make(map[string]*mockbase.Mock, len(e.project.Mocks))
-	for _, m := range e.project.Mocks {
-		before[m.ID] = m
-	}
-	e.project = now
-	for _, m := range now.Mocks {
-		old := before[m.ID]
-		delete(before, m.ID)
-		change := "updated"
-		switch {
-		case old == nil:
-			change = "created"
-		case old.Version == m.Version:
-			continue
-		}
-		if !e.write("mock", mockEvent{ID: m.ID, Name: m.Name, Version: m.Version, Change: change}) {
+// tellOthers writes what happened beside exchanges, each by itself.
+func (e *events) tellOthers() bool {
+	e.watch.look(e.server)
+	news, lost := e.watch.news(e.number, maxBatch)
+	if lost > 0 {
+		after := e.placeText()
+		if e.number += lost; !e.resync(after, lost) {
 			return false
 		}
 	}
-	for _, m := range before {
-		if !e.write("mock", mockEvent{ID: m.ID, Name: m.Name, Version: m.Version, Change: "deleted"}) {
+	for i := range news {
+		n := &news[i]
+		e.number++
+		if slices.Contains(e.kinds, n.kind) && e.concerns(n.session) && !e.write(n.kind, n.data) {
 			return false
 		}
 	}
 	return true
 }
 
-// write writes one event. The id is that of the newest exchange that was told, which is where a client goes on.
+// concerns tells whether something of a session is asked for; what is of the project always is.
+func (e *events) concerns(session sessionName) bool {
+	wanted := e.filter.Session
+	return wanted == "" || session.ID == "" || wanted == session.ID || wanted == session.Name
+}
+
+// write writes one event. The id is where a client goes on.
 func (e *events) write(kind string, data any) bool {
 	var b strings.Builder
 	b.WriteString("event: " + kind + "\n")
-	if e.last != "" {
-		b.WriteString("id: " + e.last + "\n")
+	if place := e.placeText(); place != "" {
+		b.WriteString("id: " + place + "\n")
 	}
 	b.WriteString("data: ")
 	b.Write(encode(data))

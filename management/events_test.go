@@ -19,10 +19,10 @@ type stream struct {
 	lines  *bufio.Scanner
 }
 
-// event is one of them.
+// event is one of them; id is that of the exchange in its place.
 type event struct {
-	kind, id string
-	data     map[string]any
+	kind, id, place string
+	data            map[string]any
 }
 
 func (w *world) open(t *testing.T, query, as string, header map[string]string) *stream {
@@ -52,7 +52,8 @@ func (s *stream) next() event {
 		case name == "event":
 			e.kind = value
 		case name == "id":
-			e.id = value
+			e.place = value
+			e.id, _, _ = strings.Cut(value, ".")
 		case name == "data":
 			if err := json.Unmarshal([]byte(value), &e.data); err != nil {
 				s.t.Fatal(err)

@@ -34,14 +34,17 @@ type limitUseView struct {
 
 func viewOfLimit(s *mockbase.Snapshot, l *mockbase.LimitView) policyView {
 	stated := statedLimit(s, l)
-	use := &l.Use
 	return policyView{
 		Name: l.Name, Scope: l.Scope, Mock: maybeText(l.Mock), Policy: stated.policy, Bucket: l.Bucket,
-		Usage: limitUseView{
-			PeakPercent: use.PeakPercent, Allowed24h: use.Allowed, Limited24h: use.Limited, WouldLimit24h: use.WouldLimit,
-			Delayed24h: use.Delayed, LastHitAt: maybeTime(use.LastHitAt),
-		},
+		Usage: viewOfLimitUse(&l.Use),
 		Store: l.Store, Degraded: l.Degraded, Version: stated.version, Source: maybeText(stated.source),
+	}
+}
+
+func viewOfLimitUse(use *mockbase.LimitUse) limitUseView {
+	return limitUseView{
+		PeakPercent: use.PeakPercent, Allowed24h: use.Allowed, Limited24h: use.Limited, WouldLimit24h: use.WouldLimit,
+		Delayed24h: use.Delayed, LastHitAt: maybeTime(use.LastHitAt),
 	}
 }
 

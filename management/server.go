@@ -243,6 +243,7 @@ type Server struct {
 	secrets map[string]bool
 	tickets *tickets
 	streams *streams
+	watches watches
 }
 
 var _ http.Handler = (*Server)(nil)
