@@ -141,7 +141,7 @@ func TestM32_no_route_takes_a_forged_token(t *testing.T) {
 	t.Parallel()
 	var private ed25519.PrivateKey
 	var own *auth.KeyRing
-	w := newWorld(t, func(o *management.Options) {
+	w := newWorld(t, silentProvider, func(o *management.Options) {
 		own, private = ringInDir(t, o.Clock)
 		o.Keys = own
 	})

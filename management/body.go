@@ -18,7 +18,7 @@ import (
 // What is still read of a body that was refused.
 const (
 	drainBytes = 8 << 20
-	drainTime  = 250 * time.Millisecond
+	drainTime  = time.Second
 )
 
 // The media types that bodies come in.

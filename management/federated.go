@@ -112,6 +112,7 @@ func (s *Server) finishFederated(c *call) error {
 // seeOther sends a browser elsewhere.
 func (c *call) seeOther(to string) error {
 	c.header().Set("Location", to)
+	c.header().Set("Content-Length", "0") // for HEAD too
 	c.answer = &answer{status: http.StatusSeeOther}
 	c.Response().WriteHeader(http.StatusSeeOther)
 	return nil

@@ -1,6 +1,7 @@
 package management_test
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/url"
@@ -34,6 +35,21 @@ func federated(t *testing.T, roles []management.GroupRole, changes ...func(*mana
 		o.Federation = &management.Federation{Provider: provider, Issuer: idp.URL, Roles: roles}
 	}}, changes...)...)
 	return w, idp
+}
+
+// silentProvider gives a world an identity provider that vouches for nobody, for walks over every route.
+func silentProvider(o *management.Options) {
+	o.Federation = &management.Federation{Provider: silent{}, Issuer: "https://idp.example.com"}
+}
+
+type silent struct{}
+
+func (silent) Begin(context.Context, federation.Start) (federation.Journey, error) {
+	return federation.Journey{URL: "https://idp.example.com/authorize"}, nil
+}
+
+func (silent) Finish(context.Context, federation.Return) (*federation.Identity, string, error) {
+	return nil, "", federation.ErrLost
 }
 
 // journey is a browser at the identity provider: what it keeps, and where the provider sends it.

@@ -6,9 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management"
@@ -149,6 +153,16 @@ func TestM162_other_ways_to_send_a_file(t *testing.T) {
 				t.Errorf("%q, %s", text, got.body)
 			}
 		})
+	}
+}
+
+func TestM162_the_API_document_knows_every_type_that_is_imported(t *testing.T) {
+	t.Parallel()
+	got := newWorld(t).send(call{method: http.MethodPost, path: importsPath, as: owner, kind: "image/png", body: "x"}).want(http.StatusUnsupportedMediaType, mockbase.CodeUnsupportedMediaType)
+	taken := strings.Split(got.header.Get("Accept"), ", ")
+	told := document(t).Paths.Value("/api/v1/projects/{project}/imports").Post.RequestBody.Value.Content
+	if diff := cmp.Diff(slices.Sorted(slices.Values(taken)), slices.Sorted(maps.Keys(told))); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -23,6 +23,7 @@ type bodied struct {
 // bodies lists every route that reads a body.
 func bodies() []bodied {
 	json, either, patches := []string{"application/json"}, []string{"application/json", "application/yaml"}, []string{"application/merge-patch+json"}
+	documents := []string{"application/json", "application/yaml", "application/zip", "multipart/form-data"}
 	return []bodied{
 		{http.MethodPost, "/api/v1/auth/setup", guest, json, `{"code":"x","email":"a@example.com","password":"x"}`, 1},
 		{http.MethodPost, "/api/v1/auth/login", guest, json, `{"email":"a@example.com","password":"x"}`, 1},
@@ -62,8 +63,8 @@ func bodies() []bodied {
 		{http.MethodPost, limitsPath + "/partner/reset", owner, json, `{"keyId":"` + partnerKey + `"}`, 1},
 		{http.MethodPost, limitsPath + "/partner/simulate", owner, json, `{"count":3,"ratePerSecond":1}`, 1},
 		{http.MethodPost, "/api/v1/projects/shop/verify", owner, json, `{"unmatched":"fail"}`, 1},
-		{http.MethodPost, documentsPath, owner, either, `{"openapi":"3.1.0","info":{"title":"Pets"},"paths":{}}`, 32},
-		{http.MethodPut, documentsPath + "/petstore/content", owner, either, `{"openapi":"3.1.0","info":{"title":"Pets"},"paths":{}}`, 32},
+		{http.MethodPost, documentsPath, owner, documents, `{"openapi":"3.1.0","info":{"title":"Pets"},"paths":{}}`, 32},
+		{http.MethodPut, documentsPath + "/petstore/content", owner, documents, `{"openapi":"3.1.0","info":{"title":"Pets"},"paths":{}}`, 32},
 		{http.MethodPatch, documentsPath + "/petstore", owner, patches, `{"strict":true}`, 1},
 		{http.MethodPost, mocksPath + "/hello/duplicate", owner, json, `{"name":"again"}`, 1},
 		{http.MethodPost, mocksPath + "/bulk", owner, json, `{"action":"disable","mocks":["hello"]}`, 1},
@@ -90,9 +91,9 @@ const shieldBody = `{"policies":[{"name":"engine","limit":7,"window":"60s","algo
 	"safelist":[],"blocklist":["192.0.2.0/24"],"trustedProxies":[],"clientHeader":"x-forwarded-for","ipv6Prefix":64,"exposeHeaders":true,
 	"circuit":{"mode":"disabled","threshold":"10000/60s","recovery":"30s","globalLimit":"50000/60s"},"pinned":["/ignored"]}`
 
-func inputWorld(t *testing.T) *world {
+func inputWorld(t *testing.T, changes ...func(*management.Options)) *world {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorld(t, changes...)
 	w.apply(`{"collections":{"posts":{"path":"/posts"}}}`)
 	w.limit("partner", `{"limit":3,"window":"1m"}`)
 	w.attach("petstore", `{"openapi":"3.0.0","info":{"title":"Petstore"},"paths":{}}`)
@@ -108,6 +109,9 @@ func TestM8_every_route_with_a_body_is_in_the_table_of_this_test(t *testing.T) {
 	for _, r := range management.Routes() {
 		operation := document(t).Paths.Value(r.Path).GetOperation(r.Method)
 		path := at(r.Path, "shop", "hello")
+		if path == importsPath {
+			continue // it takes what other tools write, in many types, and has tests of its own
+		}
 		listed := slices.ContainsFunc(bodies(), func(b bodied) bool { return b.method == r.Method && b.path == path })
 		if listed != (operation.RequestBody != nil) {
 			t.Errorf("%s %s: reads a body: %v, listed: %v", r.Method, r.Path, operation.RequestBody != nil, listed)
@@ -248,9 +252,12 @@ func TestM9_a_body_that_is_not_the_gzip_it_is_announced_as_is_told_so(t *testing
 // TestM8_every_route_refuses_parameters_that_it_does_not_know, and says which was meant.
 func TestM8_every_route_refuses_parameters_that_it_does_not_know(t *testing.T) {
 	t.Parallel()
-	w := inputWorld(t)
+	w := inputWorld(t, silentProvider)
 	w.record()
 	for _, r := range management.Routes() {
+		if r.Path == returnPath {
+			continue // the identity provider adds parameters of its own
+		}
 		asked := call{method: r.Method, path: at(r.Path, "shop", "hello"), as: owner, header: csrf()}
 		switch {
 		case r.Access == "admin":

@@ -112,7 +112,7 @@ func TestM37_sign_ins_have_a_limit_of_their_own(t *testing.T) {
 	w.send(call{method: http.MethodGet, path: "/api/v1/auth/status"}).want(http.StatusOK)
 	for _, r := range management.Routes() {
 		secret := slices.Contains([]string{
-			"setup", "login", "reauthenticate", "password", "password-reset", "invitations/inspect", "invitations/accept",
+			"setup", "login", "reauthenticate", "password", "password-reset", "invitations/inspect", "invitations/accept", "oidc/start", "oidc/callback",
 		}, strings.TrimPrefix(r.Path, "/api/v1/auth/"))
 		if r.Secret != secret {
 			t.Errorf("%s: behind the login limit: %v", r.Path, r.Secret)
