@@ -19,7 +19,7 @@ type ProblemPage struct {
 
 // Problems lists every code, in the order of the documentation.
 func Problems() []ProblemPage {
-	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), stateProblems(), ownerProblems(), providerProblems(), limitProblems(), shieldProblems(),
+	return slices.Concat(signInProblems(), accessProblems(), textProblems(), requestProblems(), contentProblems(), stateProblems(), ownerProblems(), providerProblems(), limitProblems(), shieldProblems(),
 		serverProblems(), planeProblems(), fieldProblems(), warningProblems())
 }
 
@@ -92,6 +92,12 @@ func requestProblems() []ProblemPage {
 			"There is something at this address, but not for this method.",
 			"The answer's Allow header lists the methods that there are.",
 		},
+	}
+}
+
+// contentProblems are requests that say what is not allowed.
+func contentProblems() []ProblemPage {
+	return []ProblemPage{
 		{
 			CodeValidationFailed, http.StatusUnprocessableEntity, "The document is not valid",
 			"The text can be read, and something in it is not allowed. Nothing was changed.",

@@ -27,7 +27,7 @@ func (p *program) drift(m *mockbase.Mock) []mockbase.FieldError {
 			op, methods := d.Find(method, m.Request.Path, "")
 			switch {
 			case op >= 0:
-				return p.driftOf(d, op, m)
+				return driftOf(d, op, m)
 			case len(methods) > 0 && method != mockbase.MethodAny:
 				return []mockbase.FieldError{{
 					Pointer: "#/request", Code: mockbase.FieldConflict,
@@ -40,14 +40,14 @@ func (p *program) drift(m *mockbase.Mock) []mockbase.FieldError {
 }
 
 // driftOf compares each answer with an operation.
-func (p *program) driftOf(d *described, op int, m *mockbase.Mock) []mockbase.FieldError {
+func driftOf(d *described, op int, m *mockbase.Mock) []mockbase.FieldError {
 	var found []mockbase.FieldError
 	for i := range m.Responses {
 		at := "#/responses/" + strconv.Itoa(i)
 		if m.SingleResponse {
 			at = "#/response"
 		}
-		for _, v := range p.violationsOf(d, op, &m.Responses[i]) {
+		for _, v := range violationsOf(d, op, &m.Responses[i]) {
 			if len(found) == mostDrift {
 				return found
 			}
@@ -61,23 +61,30 @@ func (p *program) driftOf(d *described, op int, m *mockbase.Mock) []mockbase.Fie
 }
 
 // violationsOf compares one answer as far as it is fixed.
-func (p *program) violationsOf(d *described, op int, r *mockbase.Response) []mockbase.Violation {
+func violationsOf(d *described, op int, r *mockbase.Response) []mockbase.Violation {
 	if r.StatusTemplate != "" || r.Proxy != nil || r.SSE != nil || r.WebSocket != nil || r.Fault != nil || r.Body.Kind == mockbase.BodyFile {
 		return nil
 	}
-	header, status := http.Header{}, r.Status
+	header, body := fixedHeader(r), r.Body.Bytes
+	if bytes.Contains(body, []byte("{{")) || r.Body.Kind == mockbase.BodyBase64 {
+		body = nil
+	}
+	return slices.DeleteFunc(d.CheckAnswer(op, plainStatus(r), header, body), func(v mockbase.Violation) bool {
+		name, below := strings.CutPrefix(v.Location, "response.header.")
+		lines, stated := header[http.CanonicalHeaderKey(name)]
+		return below && stated && len(lines) == 0
+	})
+}
+
+// fixedHeader is the header of an answer as far as it is known before a request. A field without lines has some that are not.
+func fixedHeader(r *mockbase.Response) http.Header {
+	header := http.Header{}
 	switch r.Body.Kind {
 	case mockbase.BodyJSON:
 		header.Set(headerContentType, "application/json")
 	case mockbase.BodyText:
 		header.Set(headerContentType, "text/plain; charset=utf-8")
 	case mockbase.BodyNone, mockbase.BodyBase64, mockbase.BodyFile:
-	}
-	if status == 0 {
-		status = http.StatusOK
-		if r.Body.Kind == mockbase.BodyNone {
-			status = http.StatusNoContent
-		}
 	}
 	for i := range r.Headers {
 		if h := &r.Headers[i]; !slices.ContainsFunc(h.Values, dynamicText) {
@@ -86,15 +93,19 @@ func (p *program) violationsOf(d *described, op int, r *mockbase.Response) []moc
 			header[http.CanonicalHeaderKey(h.Name)] = nil
 		}
 	}
-	body := r.Body.Bytes
-	if bytes.Contains(body, []byte("{{")) || r.Body.Kind == mockbase.BodyBase64 {
-		body = nil
+	return header
+}
+
+// plainStatus is the status of an answer, with the default where it names none.
+func plainStatus(r *mockbase.Response) int {
+	switch {
+	case r.Status != 0:
+		return r.Status
+	case r.Body.Kind == mockbase.BodyNone:
+		return http.StatusNoContent
+	default:
+		return http.StatusOK
 	}
-	return slices.DeleteFunc(d.CheckAnswer(op, status, header, body), func(v mockbase.Violation) bool {
-		name, below := strings.CutPrefix(v.Location, "response.header.")
-		lines, stated := header[http.CanonicalHeaderKey(name)]
-		return below && stated && len(lines) == 0
-	})
 }
 
 func dynamicText(text string) bool { return strings.Contains(text, "{{") }

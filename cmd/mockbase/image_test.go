@@ -39,7 +39,7 @@ type composed struct {
 		Image       string            `yaml:"image"`
 		Command     []string          `yaml:"command"`
 		Environment map[string]string `yaml:"environment"`
-		ReadOnly    bool              `yaml:"read_only"`
+		ReadOnly    bool              `yaml:"read_only"` //nolint:tagliatelle // the name that Compose gives it
 		Volumes     []string          `yaml:"volumes"`
 		Deploy      struct {
 			Replicas int `yaml:"replicas"`
