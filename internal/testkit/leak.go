@@ -10,12 +10,12 @@ import (
 
 // How long and how often Eventually looks.
 const (
-	eventuallyPatience = 10 * time.Second
+	eventuallyPatience = 30 * time.Second
 	eventuallyPause    = 2 * time.Millisecond
 )
 
 // Eventually waits until condition holds, looking every two milliseconds, and ends the test with the name of what it
-// waited for if that takes longer than ten seconds. It is for what happens on another goroutine, behind a real socket;
+// waited for if that takes longer than thirty seconds. It is for what happens on another goroutine, behind a real socket;
 // what can be waited for on a channel needs no looking.
 func Eventually(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()

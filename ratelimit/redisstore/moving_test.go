@@ -107,7 +107,7 @@ func migrate(t *testing.T, nodes []*testkit.Redis, slot string, from, to *testki
 	}
 	pace := time.NewTicker(5 * time.Millisecond)
 	defer pace.Stop()
-	for range 1000 {
+	for range 5000 {
 		if len(epochs()) == 1 {
 			return
 		}

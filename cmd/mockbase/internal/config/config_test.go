@@ -196,7 +196,7 @@ func TestC6_values_are_read_the_way_people_write_them(t *testing.T) {
 		{variable: "MOCKBASE_ENGINE_LIMIT=disabled", text: func(s *config.Settings) any { return s.EngineLimit }, want: "disabled"},
 		{variable: "MOCKBASE_ENGINE_LIMIT=0/60s", text: func(s *config.Settings) any { return s.EngineLimit }, want: "disabled"},
 		{variable: "MOCKBASE_ENGINE_LIMIT=fast", fault: `"fast" is no limit: at byte 0: want a number, as in "100/minute"; write 120/60s or 5/1m, or disabled for none`},
-		{variable: "MOCKBASE_ENGINE_LIMIT=5/100ms", fault: "whole seconds"},
+		{variable: "MOCKBASE_ENGINE_LIMIT=5/100ms", fault: "window: 100ms is not whole seconds"},
 		{variable: "MOCKBASE_ENGINE_LIMIT=60/min algorithm=gcra burst=5", text: func(s *config.Settings) any { return s.EngineLimit }, want: "60/1m algorithm=gcra burst=5"},
 		{variable: "MOCKBASE_ENGINE_LIMIT=60/min burst=5", fault: "only token_bucket, leaky_bucket and gcra have a burst"},
 		{variable: "MOCKBASE_SHIELD_ALGORITHM=sliding_log", text: func(s *config.Settings) any { return s.EngineLimit.By(s.ShieldAlgorithm) }, want: "120/1m algorithm=sliding_log"},
@@ -301,12 +301,12 @@ func TestCheck_finds_settings_that_exclude_each_other(t *testing.T) {
 		{
 			name: "a limit that the algorithm cannot keep",
 			args: []string{"--shield-algorithm=sliding_log", "--engine-limit=2000000000/1m", "--management-limit=2000000000/1m algorithm=fixed_window"},
-			want: "--engine-limit: does not go with --shield-algorithm sliding_log: 2000000000 is not in 0…1000000",
+			want: "--engine-limit: does not go with --shield-algorithm sliding_log: limit: 2000000000 is not in 0…1000000",
 		},
 		{
 			name:    "an alignment that the algorithm lacks",
 			environ: []string{"MOCKBASE_SHIELD_ALGORITHM=gcra", "MOCKBASE_LOGIN_LIMIT=10/1m align=clock"},
-			want:    "MOCKBASE_LOGIN_LIMIT: does not go with MOCKBASE_SHIELD_ALGORITHM gcra: only fixed_window has an align",
+			want:    "MOCKBASE_LOGIN_LIMIT: does not go with MOCKBASE_SHIELD_ALGORITHM gcra: align: only fixed_window has an align",
 		},
 	}
 	for _, test := range tests {

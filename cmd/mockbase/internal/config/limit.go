@@ -56,9 +56,18 @@ func ruleReason(err error) string {
 		return fmt.Sprintf("at byte %d: %s", wrong.Offset, wrong.Reason)
 	}
 	if wrong, ok := errors.AsType[*ratelimit.PolicyError](err); ok && len(wrong.Faults) > 0 {
-		return wrong.Faults[0].Detail
+		return faultTexts(wrong.Faults)
 	}
 	return err.Error()
+}
+
+// faultTexts writes faults with the numbers that they are about.
+func faultTexts(faults []ratelimit.Fault) string {
+	texts := make([]string, 0, len(faults))
+	for _, f := range faults {
+		texts = append(texts, strings.TrimPrefix(f.Field+": "+f.Detail, ": "))
+	}
+	return strings.Join(texts, "; ")
 }
 
 // Named returns the policies under the name of the place that they guard (rule RL19). A name of their own stands behind
