@@ -280,8 +280,18 @@ func (w *hbWriter) common(c *hbCall) (text string, ok bool, err error) {
 	return name + " " + strings.Join(operands, " "), true, nil
 }
 
+// blockDialect is a dialect with blocks of its own.
+type blockDialect interface {
+	block(w *hbWriter, n hbNode) (known bool, err error)
+}
+
 // block writes a block.
 func (w *hbWriter) block(n hbNode) error {
+	if d, has := w.dialect.(blockDialect); has {
+		if known, err := d.block(w, n); known || err != nil {
+			return err
+		}
+	}
 	if len(n.call.hash) > 0 {
 		return noEquivalent("#" + n.blockName)
 	}

@@ -58,6 +58,8 @@ func formats(f Format) (translation, bool) {
 		return postman, true
 	case FormatHAR:
 		return har, true
+	case FormatMockoon:
+		return mockoon, true
 	default:
 		return nil, false
 	}

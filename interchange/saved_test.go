@@ -67,7 +67,7 @@ func compareGolden(t *testing.T, format interchange.Format, sample string) {
 
 func TestM78_samples_of_saved_requests_become_what_is_written_beside_them(t *testing.T) {
 	t.Parallel()
-	for _, format := range []interchange.Format{interchange.FormatPostman, interchange.FormatHAR} {
+	for _, format := range []interchange.Format{interchange.FormatPostman, interchange.FormatHAR, interchange.FormatMockoon} {
 		samples, err := filepath.Glob(filepath.Join("testdata", string(format), "*"))
 		if err != nil || len(samples) == 0 {
 			t.Fatalf("%s has no samples: %v", format, err)
@@ -85,7 +85,7 @@ func TestM78_samples_of_saved_requests_become_what_is_written_beside_them(t *tes
 }
 
 func FuzzSavedRequests(f *testing.F) {
-	for _, format := range []interchange.Format{interchange.FormatPostman, interchange.FormatHAR} {
+	for _, format := range []interchange.Format{interchange.FormatPostman, interchange.FormatHAR, interchange.FormatMockoon} {
 		samples, err := filepath.Glob(filepath.Join("testdata", string(format), "*"))
 		if err != nil {
 			f.Fatal(err)

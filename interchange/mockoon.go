@@ -1,0 +1,387 @@
+package interchange
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// mockoon translates environments of Mockoon: each route becomes a mock. The first route wins there and the last mock here,
+// so that the order is turned round; a route that stands before more special ones gets a higher priority.
+func mockoon(s *source, out *output) error {
+	known := false
+	for _, d := range s.docs {
+		if !d.member("routes").is(mockbase.NodeList) {
+			if len(s.docs) == 1 {
+				return malformed("the file holds no Mockoon environment: it has a list called routes")
+			}
+			continue
+		}
+		known = true
+		e := &mockoonEnvironment{out: out, source: s, doc: d, buckets: map[string]value{}}
+		e.about()
+		e.routes()
+		e.passOn()
+	}
+	if !known {
+		return malformed("no file holds a Mockoon environment: it has a list called routes")
+	}
+	return nil
+}
+
+// mockoonEnvironment translates one environment.
+type mockoonEnvironment struct {
+	out    *output
+	source *source
+	doc    value
+	object *object
+	// prefix is put before each path; headers are those of every answer, latency the delay of each in milliseconds.
+	prefix    string
+	headers   []entry
+	latency   int64
+	buckets   map[string]value
+	callbacks map[string]value
+}
+
+// about reads what holds for all routes.
+func (e *mockoonEnvironment) about() {
+	o := e.out.object(e.doc)
+	e.object = o
+	o.skip("uuid", "lastMigration", "port", "hostname", "cors", "tlsOptions", "routes", "folders", "rootChildren", "proxyMode", "proxyHost",
+		"proxyRemovePrefix", "proxyReqHeaders", "proxyResHeaders", "source", "documentation")
+	e.out.title = o.textOf("name")
+	if prefix := strings.Trim(o.textOf("endpointPrefix"), "/ "); prefix != "" {
+		e.prefix = "/" + prefix
+	}
+	e.latency, _ = o.integerOf("latency")
+	e.headers = keyed(o.get("headers"))
+	for _, b := range o.listOf("data") {
+		for _, name := range []string{"name", "id", "uuid"} {
+			if key := b.member(name).text(); key != "" {
+				e.buckets[key] = b
+			}
+		}
+	}
+	e.callbacks = map[string]value{}
+	for _, c := range o.listOf("callbacks") {
+		e.callbacks[c.member("uuid").text()] = c
+	}
+	o.done()
+}
+
+// keyed reads a list of objects with key and value. Names may come twice.
+func keyed(v value) []entry {
+	var list []entry
+	for _, item := range v.items() {
+		if key := strings.TrimSpace(item.member("key").text()); key != "" {
+			list = append(list, entry{key, item.member("value")})
+		}
+	}
+	return list
+}
+
+// routes translates the routes, the last first.
+func (e *mockoonEnvironment) routes() {
+	ordered := e.ordered()
+	level := int64(0)
+	for i, v := range slices.Backward(ordered) {
+		e.out.found++
+		if e.out.stopped() {
+			return
+		}
+		const highest = 1000
+		if level < highest && e.overtakes(v, ordered[i+1:]) {
+			level++
+		}
+		e.route(v, level)
+	}
+}
+
+// ordered returns the routes in the order in which they are tried: that of the folders, and after them the routes that
+// stand in none.
+func (e *mockoonEnvironment) ordered() []value {
+	byID, folders := map[string]value{}, map[string]value{}
+	for _, r := range e.doc.member("routes").items() {
+		byID[r.member("uuid").text()] = r
+	}
+	for _, f := range e.doc.member("folders").items() {
+		folders[f.member("uuid").text()] = f
+	}
+	var list []value
+	taken := map[string]bool{}
+	var walk func(children value, depth int)
+	walk = func(children value, depth int) {
+		for _, c := range children.items() {
+			id := c.member("uuid").text()
+			switch r, isRoute := byID[id]; {
+			case taken[id]:
+			case isRoute:
+				taken[id] = true
+				list = append(list, r)
+			case depth < maxFolders*2:
+				taken[id] = true
+				walk(folders[id].member("children"), depth+1)
+			}
+		}
+	}
+	walk(e.doc.member("rootChildren"), 0)
+	for _, r := range e.doc.member("routes").items() {
+		if id := r.member("uuid").text(); id == "" || !taken[id] {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// overtakes tells whether a route that is tried before others would lose against one of them here, where the more special
+// mock wins.
+func (*mockoonEnvironment) overtakes(v value, later []value) bool {
+	method, segments := routeMethod(v), strings.Split(v.member("endpoint").text(), "/")
+	open := strings.ContainsAny(v.member("endpoint").text(), ":*(?+")
+	if !open && method != "ANY" {
+		return false
+	}
+	for _, other := range later {
+		otherMethod := routeMethod(other)
+		if method != "ANY" && otherMethod != "ANY" && method != otherMethod {
+			continue
+		}
+		if mayMeet(segments, strings.Split(other.member("endpoint").text(), "/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayMeet tells whether one path may fit two endpoints.
+func mayMeet(a, b []string) bool {
+	for i := range max(len(a), len(b)) {
+		one, other := segmentAt(a, i), segmentAt(b, i)
+		switch {
+		case strings.ContainsAny(one+other, "*("):
+			return true
+		case one == "" || other == "":
+			return strings.HasSuffix(one+other, "?")
+		case one != other && one[0] != ':' && other[0] != ':':
+			return false
+		}
+	}
+	return true
+}
+
+func segmentAt(segments []string, i int) string {
+	if i < len(segments) {
+		return segments[i]
+	}
+	return ""
+}
+
+func routeMethod(v value) string {
+	switch method := strings.ToUpper(v.member("method").text()); method {
+	case "", "ALL":
+		return "ANY"
+	default:
+		return method
+	}
+}
+
+// route translates one route.
+func (e *mockoonEnvironment) route(v value, priority int64) {
+	o := e.out.object(v)
+	if o.node == nil {
+		return
+	}
+	o.skip("uuid", "method", "endpoint", "documentation", "enabled", "responses", "responseMode", "type", "streamingMode", "streamingInterval")
+	o.done()
+	if v.member("type").text() == "crud" {
+		e.collection(v, priority)
+		return
+	}
+	m := e.out.mock(v)
+	m.text("description", summary(v.member("documentation").text()))
+	if v.member("enabled").ok() && !v.member("enabled").isTrue() {
+		m.set("enabled", falseNode())
+	}
+	if priority > 0 {
+		m.set("priority", numberNode(priority))
+	}
+	m.request.set("method", textNode(routeMethod(v)))
+	e.endpoint(m, v.member("endpoint"))
+	r := &mockoonRoute{environment: e, mock: m}
+	if v.member("type").text() == "ws" {
+		r.socket(v)
+	} else {
+		r.responses(v)
+	}
+	e.out.add(m)
+}
+
+// endpoint sets the path: parameters begin with a colon, and a star takes anything.
+func (e *mockoonEnvironment) endpoint(m *mock, v value) {
+	text := e.prefix + "/" + strings.TrimPrefix(v.text(), "/")
+	if strings.ContainsAny(text, "(?+[") {
+		pattern := endpointExpression(text)
+		if !m.expression(v, pattern) {
+			pattern = ".*"
+		}
+		m.place("pathMatches", pattern)
+		return
+	}
+	segments, taken := strings.Split(text, "/"), map[string]bool{}
+	stars := 0
+	for i, segment := range segments {
+		switch name, isName := strings.CutPrefix(segment, ":"); {
+		case isName && name != "" && strings.Trim(name, wordLetters) == "":
+			segments[i] = parameter(name, taken)
+		case strings.Contains(segment, "*"), strings.Contains(segment, ":"):
+			stars++
+			segments[i] = "**"
+			if segment != "*" || stars > 1 {
+				m.place("pathMatches", endpointExpression(text))
+				return
+			}
+		default:
+			segments[i] = literalSegment(segment)
+		}
+	}
+	m.place("path", strings.Join(segments, "/"))
+}
+
+// wordLetters are those of names of parameters.
+const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+// endpointExpression writes an endpoint as a regular expression. What stands in parentheses is one already.
+func endpointExpression(text string) string {
+	var b strings.Builder
+	for text != "" {
+		c := text[0]
+		text = text[1:]
+		switch c {
+		case ':':
+			group, rest := endpointParameter(text)
+			if after, optional := strings.CutPrefix(rest, "?"); optional {
+				// The slash before an optional parameter is optional with it.
+				before := strings.TrimSuffix(b.String(), "/")
+				b.Reset()
+				b.WriteString(before)
+				group, rest = "(?:/"+group+")?", after
+			}
+			b.WriteString(group)
+			text = rest
+		case '*':
+			b.WriteString(".*")
+		case '.':
+			b.WriteString(`\.`)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// endpointParameter writes a parameter as a named group, and returns what stands behind it.
+func endpointParameter(text string) (group, rest string) {
+	rest = strings.TrimLeft(text, wordLetters)
+	name := text[:len(text)-len(rest)]
+	if name == "" || isDigits(name[:1]) {
+		name = "p" + name
+	}
+	inner := "[^/]+"
+	if end := strings.IndexByte(rest, ')'); end > 0 && rest[0] == '(' {
+		inner, rest = rest[1:end], rest[end+1:]
+	}
+	return "(?P<" + name + ">" + inner + ")", rest
+}
+
+// collection translates a route of the type CRUD over a bucket of data.
+func (e *mockoonEnvironment) collection(v value, priority int64) {
+	endpoint := strings.Trim(v.member("endpoint").text(), "/")
+	responses := v.member("responses").items()
+	if strings.ContainsAny(endpoint, ":*(?+") || len(responses) == 0 {
+		e.out.lost(v, "a CRUD route with patterns in its path, or without answers, has no equivalent: it is left out")
+		return
+	}
+	main := responses[0]
+	for _, r := range responses {
+		if r.member("default").isTrue() {
+			main = r
+		}
+	}
+	c := with("path", textNode(e.out.prefix+e.prefix+"/"+endpoint))
+	if id := main.member("crudKey").text(); id != "" && id != "id" {
+		c.set("id", textNode(id))
+	}
+	if priority > 0 {
+		c.set("priority", numberNode(priority))
+	}
+	c.set("delay", e.delay(main))
+	e.seed(c, main, endpoint)
+	name := slugOr(endpoint, "collection")
+	if sections := e.out.sections["collections"]; sections != nil {
+		name = mockbase.UniqueName(name, func(s string) bool { return sections.get(s) != nil })
+	}
+	e.out.section("collections", v, name, c.node())
+}
+
+// seed fills a collection with the data of a bucket.
+func (e *mockoonEnvironment) seed(c *doc, main value, endpoint string) {
+	content := e.buckets[main.member("databucketID").text()].member("value")
+	n, err := mockbase.ParseNode([]byte(content.text()), mockbase.FormatJSON, mockbase.ParseLimits{Bytes: MaxBytes, Depth: maxDepth, Values: maxValues})
+	if !content.ok() {
+		content = main
+	}
+	switch {
+	case err != nil || strings.Contains(content.text(), "{{"):
+		e.out.lost(content, "the data of %s is no JSON as it stands: the collection begins empty", quoted(endpoint))
+	case n.Kind == mockbase.NodeObject:
+		c.set("singular", trueNode())
+		c.set("seed", n)
+	case n.Kind == mockbase.NodeList:
+		c.set("seed", n)
+	default:
+		e.out.lost(content, "the data of %s is no list: the collection begins empty", quoted(endpoint))
+	}
+}
+
+// delay is the latency of an environment and of an answer.
+func (e *mockoonEnvironment) delay(response value) *mockbase.Node {
+	own, _ := response.member("latency").integer()
+	if total := own + e.latency; total > 0 {
+		return durationNode(millis(float64(total)))
+	}
+	return nil
+}
+
+// passOn makes the mock that passes on what no route answers.
+func (e *mockoonEnvironment) passOn() {
+	host := e.doc.member("proxyHost")
+	if !e.doc.member("proxyMode").isTrue() || host.text() == "" {
+		return
+	}
+	m := e.out.mock(host)
+	m.named("proxy")
+	const lowest = -1000
+	m.set("priority", numberNode(lowest))
+	m.request.set("method", textNode("ANY"))
+	m.place("path", "/**")
+	proxy := with("to", textNode(host.text()))
+	strip := e.out.prefix
+	if e.doc.member("proxyRemovePrefix").isTrue() {
+		strip += e.prefix
+	}
+	proxy.text("stripPrefix", strip)
+	set := &doc{}
+	for _, h := range keyed(e.doc.member("proxyReqHeaders")) {
+		set.set(h.key, textNode(h.text()))
+	}
+	proxy.doc("setHeaders", set)
+	answer := with("proxy", proxy.node())
+	headers := &doc{}
+	for _, h := range keyed(e.doc.member("proxyResHeaders")) {
+		headers.join(h.key, textNode(h.text()))
+	}
+	answer.doc("headers", headers)
+	m.respond(answer)
+	e.out.add(m)
+}
