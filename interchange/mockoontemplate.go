@@ -21,7 +21,11 @@ func (t *mockoonText) translate(from value, text string) string {
 		return text
 	}
 	const depth = 5
-	made := translateHandlebars(t.withData(text, depth), &mockoonDialect{})
+	dialect := &mockoonDialect{}
+	made := translateHandlebars(t.withData(text, depth), dialect)
+	for _, name := range dialect.variables {
+		t.environment.out.lost(from, "the environment variable %s is read from the variables of the project: set it there", quoted(name))
+	}
 	for _, reason := range made.lost {
 		t.environment.out.lost(from, "an expression of the template is left as it is: %s", reason)
 	}
@@ -67,7 +71,10 @@ func partOf(content, path string) (string, bool) {
 }
 
 // mockoonDialect knows the helpers of Mockoon.
-type mockoonDialect struct{}
+type mockoonDialect struct {
+	// variables are the names of environment variables that the text reads.
+	variables []string
+}
 
 // path knows no values: Mockoon reads everything with helpers, and variables by a name behind an at sign.
 func (*mockoonDialect) path(segments []string) (string, bool) {
@@ -91,7 +98,7 @@ func (*mockoonDialect) assign(w *hbWriter, c *hbCall) (name, expression string, 
 	return c.args[0].text, expression, err == nil
 }
 
-func (*mockoonDialect) helper(w *hbWriter, c *hbCall) (string, error) {
+func (d *mockoonDialect) helper(w *hbWriter, c *hbCall) (string, error) {
 	if text, ok := requestHelper(c); ok {
 		return text, nil
 	}
@@ -101,6 +108,8 @@ func (*mockoonDialect) helper(w *hbWriter, c *hbCall) (string, error) {
 			return "$" + c.args[0].text, nil
 		}
 		return "", noEquivalent("getVar")
+	case "getEnvVar":
+		return d.environment(c)
 	case "now":
 		return mockoonNow(c)
 	case "faker":
@@ -113,6 +122,19 @@ func (*mockoonDialect) helper(w *hbWriter, c *hbCall) (string, error) {
 		return "printf " + strconv.Quote(strings.Repeat("%v", len(operands))) + " " + strings.Join(operands, " "), err
 	}
 	return mockoonForm(w, c)
+}
+
+// environment reads a variable of the project instead of one of the environment, which mocks never see.
+func (d *mockoonDialect) environment(c *hbCall) (string, error) {
+	if len(c.args) == 0 || len(c.args) > 2 || c.args[0].kind != hbString {
+		return "", noEquivalent("getEnvVar")
+	}
+	d.variables = append(d.variables, c.args[0].text)
+	text := "index var " + strconv.Quote(c.args[0].text)
+	if len(c.args) == 2 {
+		text = "default " + strconv.Quote(c.args[1].text) + " (" + text + ")"
+	}
+	return text, nil
 }
 
 // mockoonRandom translates the helpers that draw a value.
