@@ -21,6 +21,8 @@ type Description interface {
 	// Name is unique within the document, Endpoint the operation's method and path template.
 	Name(op int) string
 	Endpoint(op int) (method, path string)
+	// Declares tells whether an operation names a status among its responses.
+	Declares(op, status int) bool
 	// Find finds the operation of a method and a raw path; without one it returns -1 and the methods of the path.
 	Find(method, path, rawQuery string) (op int, methods []string)
 	// PathParameters are the names and decoded values of the parameters in a path.
@@ -88,6 +90,8 @@ type described struct {
 
 	// operations are entries like those of mocks, so that calls of each are counted.
 	operations []entry
+	// limitDeclared tells that an operation declares a 429.
+	limitDeclared bool
 }
 
 // describeAll compiles the documents of the project. What former has compiled of the same ones is taken over.
@@ -100,7 +104,7 @@ func (p *program) describeAll(e *Engine, former *program) error {
 	for i := range list {
 		d := &described{source: &list[i]}
 		if known := former.documentOf(&list[i], p.settings); known != nil {
-			d.Description, d.operations = known.Description, slices.Clone(known.operations)
+			d.Description, d.operations, d.limitDeclared = known.Description, slices.Clone(known.operations), known.limitDeclared
 		} else if err := d.compile(e, p, i, &faults); err != nil {
 			return fmt.Errorf("compile document %q: %w", list[i].Name, err)
 		}
@@ -151,6 +155,9 @@ func (d *described) compile(e *Engine, p *program, i int, faults *mockbase.Fault
 	wait := compileDelays(d.source.Delay, nil, func(text string) *script { return w.script(text, "/delay", "delay") })
 	d.operations = make([]entry, description.Operations())
 	for op := range d.operations {
+		d.limitDeclared = d.limitDeclared || description.Declares(op, http.StatusTooManyRequests)
+	}
+	for op := range d.operations {
 		d.operations[op].route = d.route(op, wait, p, w)
 	}
 	return nil
@@ -172,10 +179,17 @@ func (d *described) route(op int, wait delays, p *program, w *workbench) *route 
 		config: &p.project.Config, settings: p.settings, owner: "document_" + d.source.Name + "_" + strconv.Itoa(op), name: d.source.Name,
 		decision: p.settings.decision(name), faults: w.faults,
 	}
-	if own := b.build(d.source.RateLimit, w.at+"/rateLimit"); own != nil {
-		r.limits = own
+	if d.limits(op) {
+		if own := b.build(d.source.RateLimit, w.at+"/rateLimit"); own != nil {
+			r.limits = own
+		}
 	}
 	return r
+}
+
+// limits tells whether the document's limit counts for an operation: where some operations declare a 429, it is theirs alone.
+func (d *described) limits(op int) bool {
+	return !d.limitDeclared || d.Declares(op, http.StatusTooManyRequests)
 }
 
 // parameters are those of the path, as templates and keys of limits read them.

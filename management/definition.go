@@ -175,6 +175,9 @@ func (s *Server) apply(c *call, d *mockbase.Definition, o catalog.ApplyOptions) 
 	if c.project != nil {
 		at = c.project.Project.ID
 	}
+	if err := s.fetchDocuments(c.ctx(), d, c.allowedAddresses()); err != nil {
+		return err
+	}
 	plan, err := s.Catalog.Apply(c.ctx(), at, d, o)
 	if mockbase.ErrorCode(err) == mockbase.CodeApplyConflict && plan != nil {
 		return &failure{err: err, plan: plan}

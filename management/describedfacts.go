@@ -65,12 +65,19 @@ func readFacts(d *mockbase.Document, sent []byte) *facts {
 		return found
 	}
 	found.title, found.version = parsed.Title(), parsed.Version()
-	warnings := slices.DeleteFunc(parsed.Warnings(), func(w mockbase.FieldError) bool { return w.Code != mockbase.FieldSyntax })
+	// Other warnings are those of the compiled document, too.
+	warnings := slices.DeleteFunc(parsed.Warnings(), func(w mockbase.FieldError) bool {
+		return w.Code != mockbase.FieldSyntax && w.Code != mockbase.FieldDuplicateKey
+	})
+	own := len(warnings)
+	if sent == nil {
+		own = 0
+	}
 	if compiled, err := openapi.Compile(d); err == nil {
 		found.operations = compiled.Operations()
 		warnings = append(warnings, compiled.Warnings()...)
 	}
-	for i := range warnings {
+	for i := own; i < len(warnings); i++ {
 		warnings[i].Line, warnings[i].Column = 0, 0 // those of what the definition holds
 	}
 	if sent != nil {

@@ -76,6 +76,11 @@ func (s *Server) importSource(c *call) error {
 	if err != nil {
 		return err
 	}
+	if from.definition != nil {
+		if err := s.fetchDocuments(c.ctx(), from.definition, c.allowedAddresses()); err != nil {
+			return err
+		}
+	}
 	o.apply.Source = cmp.Or(o.source, defaultSource(from))
 	return s.applyImport(c, from, o.apply)
 }
@@ -138,7 +143,7 @@ func (s *Server) fetchFile(c *call, address string) ([]interchange.File, error) 
 	if s.Fetch == nil {
 		return nil, mockbase.Errorf(mockbase.CodeUpstreamRefused, "this server fetches nothing: send the file itself")
 	}
-	text, err := s.Fetch(c.ctx(), address)
+	text, err := s.Fetch(c.ctx(), address, c.allowedAddresses())
 	if err != nil {
 		return nil, &mockbase.Error{
 			Code: mockbase.CodeUpstreamRefused, Message: "the address " + shown(address) + " gave no file: " + err.Error(),

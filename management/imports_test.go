@@ -193,7 +193,7 @@ func TestM162_what_is_no_document_changes_nothing(t *testing.T) {
 func TestM162_an_address_is_fetched_within_the_bounds_of_the_server(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *management.Options) {
-		o.Fetch = func(_ context.Context, address string) ([]byte, error) {
+		o.Fetch = func(_ context.Context, address string, _ []string) ([]byte, error) {
 			if address != "https://example.com/stubs.json" {
 				return nil, errors.New("the address is private")
 			}
@@ -205,4 +205,60 @@ func TestM162_an_address_is_fetched_within_the_bounds_of_the_server(t *testing.T
 	}
 	w.send(call{method: http.MethodPost, path: importsPath + "?url=http://10.0.0.1/", as: owner}).want(http.StatusUnprocessableEntity, mockbase.CodeUpstreamRefused)
 	w.send(call{method: http.MethodPost, path: importsPath + "?url=https://example.com/stubs.json", as: owner, body: stubs}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
+}
+
+// described is an OpenAPI document of one operation.
+const describedStubs = "openapi: 3.0.0\ninfo: { title: Far, version: '1' }\npaths: { /far: { $ref: 'paths.yaml#/far' } }\n"
+
+// fetching is a world in which two files can be fetched by projects of the list that is wanted.
+func fetching(t *testing.T) *world {
+	t.Helper()
+	return newWorld(t, func(o *management.Options) {
+		o.Fetch = func(_ context.Context, address string, allow []string) ([]byte, error) {
+			switch {
+			case len(allow) > 0:
+				return nil, errors.New("blocked: it is not in the project's list")
+			case address == "https://example.com/api/far.yaml":
+				return []byte(describedStubs), nil
+			case address == "https://example.com/api/paths.yaml":
+				return []byte("far: { get: { responses: { 200: { description: d } } } }"), nil
+			}
+			return nil, errors.New("there is no such file")
+		}
+	})
+}
+
+func TestM162_an_OpenAPI_document_is_imported_from_an_address(t *testing.T) {
+	t.Parallel()
+	w := fetching(t)
+	if r := w.imported("?url=https://example.com/api/far.yaml&dryRun=true&source=far", ""); r.Format != "openapi" || r.Summary.Created != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// W22 and M-161: a definition's document is fetched when it is applied, with the files that it names, and never again.
+func TestM161_documents_by_address_are_fetched_when_they_are_applied(t *testing.T) {
+	t.Parallel()
+	w := fetching(t)
+	const path = "/api/v1/projects/shop/definition"
+	put := func(text string) *reply {
+		return w.send(call{method: http.MethodPut, path: path, as: owner, body: text, header: map[string]string{"Content-Type": "application/yaml"}})
+	}
+	put("documents: [{ name: far, url: 'https://example.com/api/far.yaml', strict: true }]").want(http.StatusOK)
+	got := w.send(call{path: "/api/v1/projects/shop/documents/far", as: owner})
+	if !strings.Contains(string(got.body), `"operations":1`) || !strings.Contains(string(got.body), `"strict":true`) || !strings.Contains(string(got.body), `"warnings":[]`) {
+		t.Errorf("%s", got.body)
+	}
+	if again := put("documents: [{ name: far, url: 'https://example.com/api/far.yaml', strict: true }]"); !strings.Contains(string(again.body), `"unchanged":1`) {
+		t.Errorf("%s", again.body)
+	}
+	bad := put("documents: [{ name: far, url: 'https://example.com/none' }]")
+	bad.want(http.StatusUnprocessableEntity, mockbase.CodeValidationFailed)
+	if !strings.Contains(string(bad.body), "#/documents/0/url") || !strings.Contains(string(bad.body), "there is no such file") {
+		t.Errorf("%s", bad.body)
+	}
+	w.send(call{method: http.MethodPatch, path: "/api/v1/projects/shop", as: owner, body: `{"settings":{"upstreamAllow":["10.0.0.0/8"]}}`, header: map[string]string{"Content-Type": "application/merge-patch+json"}}).want(http.StatusOK)
+	if bad := put("documents: [{ name: far, url: 'https://example.com/api/far.yaml' }]"); !strings.Contains(string(bad.body), "not in the project's list") {
+		t.Errorf("%s", bad.body)
+	}
 }

@@ -186,9 +186,8 @@ type Options struct {
 	Settings func() mockbase.InstanceSettings
 	// Warnings are those that a mock has among the others of its project; nil is none.
 	Warnings func(*mockbase.Snapshot, *mockbase.Mock) []mockbase.FieldError
-	// Fetch reads the file at an address, for imports by URL. It keeps to what this server may call and to a size; nil fetches
-	// nothing.
-	Fetch func(ctx context.Context, address string) ([]byte, error)
+	// Fetch reads the file at an address, for imports and documents by URL; nil fetches nothing.
+	Fetch Fetcher
 	// ClientAddress tells who sent a request; nil is the peer.
 	ClientAddress func(*http.Request) netip.Addr
 	// Web answers / and the other pages. It may answer 404 without a body of its own; nil means that there are none.

@@ -264,6 +264,11 @@ func (d *Document) Endpoint(op int) (method, path string) {
 	return d.operations[op].method, d.operations[op].template.text
 }
 
+// Declares tells whether an operation names exactly this status among its responses.
+func (d *Document) Declares(op, status int) bool {
+	return d.operations[op].at.find("responses").find(statusText(status)).node != nil
+}
+
 // Find finds the operation for a method and a raw target below the project's base path (rules W1 to W4). Without one it
 // returns -1 and the methods that the path has; there are none if the document does not know the path.
 func (d *Document) Find(method, path, rawQuery string) (op int, methods []string) {

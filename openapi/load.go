@@ -55,16 +55,25 @@ func (s *source) read(text []byte) (*mockbase.Node, error) {
 	if first := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n"); len(first) > 0 && first[0] == '{' {
 		format = mockbase.FormatJSON
 	}
-	root, err := mockbase.ParseNode(text, format, limits)
+	root, twice, err := mockbase.ParseTolerant(text, format, limits)
 	if err == nil || format == mockbase.FormatJSON {
+		s.doubles(twice)
 		return root, err
 	}
 	repaired := untabbed(text)
-	if again, failed := mockbase.ParseNode(repaired, format, limits); failed == nil && !bytes.Equal(repaired, text) {
+	if again, twice, failed := mockbase.ParseTolerant(repaired, format, limits); failed == nil && !bytes.Equal(repaired, text) {
 		s.notes.add(place{at: "#"}, mockbase.FieldSyntax, "tabs are read as blanks")
+		s.doubles(twice)
 		return again, nil
 	}
 	return nil, err
+}
+
+// doubles warns of keys that are given twice.
+func (s *source) doubles(faults []mockbase.FieldError) {
+	for _, f := range faults {
+		s.notes.add(place{node: &mockbase.Node{Line: f.Line, Column: f.Column}, at: f.Pointer}, f.Code, f.Detail+"; the first one counts")
+	}
 }
 
 // untabbed writes blanks for the tabs that stand where YAML allows none: before the text of a line. Lines of nothing else

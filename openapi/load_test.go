@@ -190,3 +190,29 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A key that is given twice spoils nothing: the first one counts, and a warning names the place of the other.
+func TestM9_keys_given_twice_are_warnings(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"YAML": "openapi: 3.0.0\ninfo: { title: t, version: '1' }\npaths:\n  /a: { get: { responses: { 200: { description: d } } } }\n  /a: { get: { responses: { 404: { description: d } } } }\n",
+		"JSON": "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"t\",\"version\":\"1\"},\"paths\":{\n\"/a\":{\"get\":{\"responses\":{\"200\":{\"description\":\"d\"}}}},\n\n\"/a\":{}}}",
+	} {
+		source, err := openapi.Parse([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		list := source.Warnings()
+		if len(list) != 1 || list[0].Code != mockbase.FieldDuplicateKey || list[0].Pointer != "#/paths/~1a" || list[0].Line < 4 || !strings.Contains(list[0].Detail, "the first one counts") {
+			t.Errorf("%s: %+v", name, list)
+		}
+		d, err := openapi.Compile(&mockbase.Document{Inline: []byte(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op, _ := d.Find("GET", "/a", ""); op < 0 || d.Answer(op, &mockbase.DocumentRequest{Method: "GET", Path: "/a"}).Status != 200 {
+			t.Errorf("%s: the first one does not answer", name)
+		}
+	}
+}

@@ -2,47 +2,25 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"strings"
-	"time"
 
 	"github.com/mockbase/mockbase/engine/outbound"
 	"github.com/mockbase/mockbase/interchange"
+	"github.com/mockbase/mockbase/management"
 )
 
-// fetchTime is how long the file of an import by address may take.
-const fetchTime = 30 * time.Second
-
-// fetcher reads files for imports, from the addresses that proxies may call and within the size of a source (rule M-78).
-func (s *server) fetcher() func(context.Context, string) ([]byte, error) {
-	policy := outbound.New(s.upstreams())
-	transport := policy.Transport(outbound.TransportOptions{Self: outbound.SelfRefused, Reuse: outbound.FreshConnections})
-	agent := &http.Client{Transport: transport, Timeout: fetchTime}
-	return func(ctx context.Context, address string) ([]byte, error) {
-		if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
-			return nil, errors.New("it must begin with http:// or https://")
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+// fetcher reads files for imports and documents, from the addresses that proxies of the project may call and within the size
+// of a source (rules S6 and M-78).
+func (s *server) fetcher() management.Fetcher {
+	operator := outbound.New(s.upstreams())
+	return func(ctx context.Context, address string, allow []string) ([]byte, error) {
+		list, err := outbound.ParseList(allow)
 		if err != nil {
-			return nil, fmt.Errorf("read address: %w", err)
+			return nil, fmt.Errorf("read upstreamAllow: %w", err)
 		}
-		answer, err := agent.Do(request)
+		text, err := operator.Narrow(list).Fetch(ctx, address, interchange.MaxBytes)
 		if err != nil {
-			return nil, fmt.Errorf("fetch: %w", err)
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return nil, fmt.Errorf("it answered %d", answer.StatusCode)
-		}
-		text, err := io.ReadAll(io.LimitReader(answer.Body, interchange.MaxBytes+1))
-		if err != nil {
-			return nil, fmt.Errorf("fetch: %w", err)
-		}
-		if len(text) > interchange.MaxBytes {
-			return nil, errors.New("it is larger than what is imported at once")
+			return nil, fmt.Errorf("call %s: %w", address, err)
 		}
 		return text, nil
 	}

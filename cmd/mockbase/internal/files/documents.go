@@ -97,7 +97,7 @@ func definitionOf(s *source) (definition *mockbase.Definition, names []string, e
 	}
 	warnings := slices.DeleteFunc(parsed.Warnings(), func(w mockbase.FieldError) bool {
 		// Other warnings are those of the engine, too.
-		return w.Code != mockbase.FieldSyntax && !strings.HasPrefix(w.Detail, "the file ")
+		return w.Code != mockbase.FieldSyntax && w.Code != mockbase.FieldDuplicateKey && !strings.HasPrefix(w.Detail, "the file ")
 	})
 	return &mockbase.Definition{Config: config, Warnings: warnings}, parsed.Files(), nil
 }
