@@ -158,6 +158,9 @@ func checkMigrated(t *testing.T, db *sqlite.DB, version int64) {
 		}
 		checkSignIn(t, db)
 	}
+	if u, err := db.UserByIdentity(t.Context(), "https://idp.example.com", "42"); version >= 10 && (err != nil || u.ID != "usr_ada") {
+		t.Errorf("the identity came through as %+v, %v", u, err)
+	}
 	if version < 2 {
 		return
 	}
