@@ -292,3 +292,42 @@ func TestM221_limits_with_names_are_pinned_and_all_faults_are_told_at_once(t *te
 		}
 	}
 }
+
+// RL4 and M-221: a policy that makes no sense is refused with the field and what may stand there, and nothing changes.
+func TestRL4_policies_that_make_no_sense_are_refused_with_the_field_and_the_fix(t *testing.T) {
+	t.Parallel()
+	_, c := administered(t, t.TempDir())
+	before, tag := c.shieldOf(t)
+	at := slices.IndexFunc(before.Policies, func(p mockbase.ShieldPolicy) bool { return p.Name == "engine" })
+	for _, test := range []struct {
+		field, fix string
+		change     func(*mockbase.ShieldPolicy)
+	}{
+		{"limit", "-1 is not in 0…9007199254740991", func(p *mockbase.ShieldPolicy) { p.Limit = -1 }},
+		{"limit", "is not in 0…9007199254740991", func(p *mockbase.ShieldPolicy) { p.Limit = 1 << 53 }},
+		{"limit", "is not in 0…1000000", func(p *mockbase.ShieldPolicy) { p.Algorithm, p.Limit = "sliding_log", 2_000_000 }},
+		{"window", "is not in 1ms…3653d", func(p *mockbase.ShieldPolicy) { p.Window = "0s" }},
+		{"window", "is not in 1ms…3653d", func(p *mockbase.ShieldPolicy) { p.Window = "4000d" }},
+		{"window", "write a number with a unit", func(p *mockbase.ShieldPolicy) { p.Window = "fortnight" }},
+		{"window", "longer than any clock can count", func(p *mockbase.ShieldPolicy) { p.Window = "99999999999d" }},
+		{"window", "is not whole seconds", func(p *mockbase.ShieldPolicy) { p.Window = "1500ms" }},
+		{"window", "pick a rounder or shorter window", func(p *mockbase.ShieldPolicy) {
+			p.Algorithm, p.Limit, p.Window = "gcra", 1<<53-1, "3653d"
+		}},
+		{"burst", "-1 is not in 0…9007199254740991", func(p *mockbase.ShieldPolicy) { p.Algorithm, p.Burst = "gcra", -1 }},
+		{"burst", "only token_bucket, leaky_bucket and gcra have a burst", func(p *mockbase.ShieldPolicy) { p.Burst = 5 }},
+		{"align", "only fixed_window has an align", func(p *mockbase.ShieldPolicy) { p.Algorithm, p.Align = "gcra", "clock" }},
+		{"align", "is neither clock nor first_request", func(p *mockbase.ShieldPolicy) { p.Align = "noon" }},
+		{"algorithm", "", func(p *mockbase.ShieldPolicy) { p.Algorithm = "dice" }},
+		{"key", "", func(p *mockbase.ShieldPolicy) { p.Key = "shoe size" }},
+	} {
+		got := c.changeShield(t, func(s *mockbase.ShieldSettings) { test.change(policy(s, "engine")) })
+		pointer := fmt.Sprintf("\"#/policies/%d/%s\"", at, test.field)
+		if got.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(got.body, pointer) || !strings.Contains(got.body, test.fix) {
+			t.Errorf("%s, %s: %d %s", pointer, test.fix, got.StatusCode, got.body)
+		}
+	}
+	if _, now := c.shieldOf(t); now != tag {
+		t.Errorf("the version is %s, want %s", now, tag)
+	}
+}

@@ -44,6 +44,11 @@
 // characters: the keys that one script touches lie on one server of a cluster. Each question is one round trip within the
 // budget of a check, behind the same breaker.
 //
+// # Documents
+//
+// [Store.Documents] keeps texts with versions that all replicas go by, under ratelimit:document:name. Of two changes to
+// one version one is refused, and what is no document there is left alone and said to be [ratelimit.ErrStoreData].
+//
 // # What Redis must be
 //
 // Redis 6.2 or later, or Valkey: one server, a master behind Sentinel, or a Cluster. Give it an instance or a database

@@ -59,6 +59,22 @@ func TestRL130_a_document_is_shared_and_replaced_by_newer_ones_alone(t *testing.
 	}
 }
 
+// RL130: documents lie on all masters of a cluster, each on one.
+func TestRL130_documents_are_shared_in_a_cluster(t *testing.T) {
+	t.Parallel()
+	fresh := freshCluster(t)
+	one, other := fresh(t).Documents(), fresh(t).Documents()
+	for i := range 8 {
+		name := fmt.Sprintf("shield-%d", i)
+		if put, _, err := one.PutDocument(t.Context(), name, sharedDocument(1)); err != nil || !put {
+			t.Errorf("%s: %t %v", name, put, err)
+		}
+		if got, err := other.Document(t.Context(), name); err != nil || !cmp.Equal(got, sharedDocument(1)) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
 func TestRL130_of_changes_to_one_version_one_succeeds(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
