@@ -60,6 +60,8 @@ func formats(f Format) (translation, bool) {
 		return har, true
 	case FormatMockoon:
 		return mockoon, true
+	case FormatCURL:
+		return curl, true
 	default:
 		return nil, false
 	}

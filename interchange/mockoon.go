@@ -42,6 +42,8 @@ type mockoonEnvironment struct {
 	latency   int64
 	buckets   map[string]value
 	callbacks map[string]value
+	// putIn counts how often the content of a bucket was looked through, which buckets that name each other multiply.
+	putIn int
 }
 
 // about reads what holds for all routes.

@@ -35,7 +35,8 @@ func (t *mockoonText) translate(from value, text string) string {
 
 // withData puts the content of buckets in, whose texts may name others.
 func (t *mockoonText) withData(text string, depth int) string {
-	if depth == 0 || len(text) > MaxBytes/2 {
+	const mostPutIn = 10_000
+	if t.environment.putIn++; depth == 0 || t.environment.putIn > mostPutIn {
 		return text
 	}
 	return replaceTags(text, func(tag string) (string, bool) {

@@ -338,11 +338,18 @@ func (p *postmanFile) resolved(text string) string {
 
 // replaceTags replaces what stands in double braces, where replace knows it.
 func replaceTags(text string, replace func(tag string) (string, bool)) string {
+	const growth = 1 << 20
+	longest := len(text) + growth
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "{{")
 		b.WriteString(before)
-		if !found {
+		switch {
+		case !found:
+			return b.String()
+		case b.Len() > longest:
+			// What grows beyond all bounds stays as it is from here on.
+			b.WriteString("{{" + rest)
 			return b.String()
 		}
 		tag, after, closed := strings.Cut(rest, "}}")

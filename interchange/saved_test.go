@@ -67,7 +67,7 @@ func compareGolden(t *testing.T, format interchange.Format, sample string) {
 
 func TestM78_samples_of_saved_requests_become_what_is_written_beside_them(t *testing.T) {
 	t.Parallel()
-	for _, format := range []interchange.Format{interchange.FormatPostman, interchange.FormatHAR, interchange.FormatMockoon} {
+	for _, format := range []interchange.Format{interchange.FormatPostman, interchange.FormatHAR, interchange.FormatMockoon, interchange.FormatCURL} {
 		samples, err := filepath.Glob(filepath.Join("testdata", string(format), "*"))
 		if err != nil || len(samples) == 0 {
 			t.Fatalf("%s has no samples: %v", format, err)
@@ -85,7 +85,7 @@ func TestM78_samples_of_saved_requests_become_what_is_written_beside_them(t *tes
 }
 
 func FuzzSavedRequests(f *testing.F) {
-	for _, format := range []interchange.Format{interchange.FormatPostman, interchange.FormatHAR, interchange.FormatMockoon} {
+	for _, format := range []interchange.Format{interchange.FormatPostman, interchange.FormatHAR, interchange.FormatMockoon, interchange.FormatCURL} {
 		samples, err := filepath.Glob(filepath.Join("testdata", string(format), "*"))
 		if err != nil {
 			f.Fatal(err)
@@ -113,4 +113,26 @@ func FuzzSavedRequests(f *testing.F) {
 			t.Errorf("the definition is not valid: %v\n%s", err, r.JSON())
 		}
 	})
+}
+
+func TestM78_sources_that_grow_when_they_are_read_stay_within_bounds(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat(`{{data 'b'}}`, 1000)
+	for name, text := range map[string]string{
+		"variables that name themselves": `{"info":{},"variable":[{"key":"a","value":"` + strings.Repeat("{{a}}", 2000) + `"}],"item":[{"request":"http://x/{{a}}"}]}`,
+		"buckets that name each other": `{"uuid":"e","data":[{"id":"b","value":"` + many + `"}],"routes":[{"endpoint":"a","responses":[{"default":true,"body":"` +
+			many + `"}]}]}`,
+		"a command of many words": "curl http://x/ " + strings.Repeat("-d a ", 200_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := interchange.Import(t.Context(), []interchange.File{{Text: []byte(text)}}, interchange.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Definition(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }

@@ -1,0 +1,346 @@
+package interchange
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// maxWords bounds the words of all commands of one text.
+const maxWords = 100_000
+
+// curl translates commands: each address becomes a mock for requests like that of the command. Nothing says what it answers,
+// so that it is an empty 200.
+func curl(s *source, out *output) error {
+	var text strings.Builder
+	for _, f := range s.files {
+		text.Write(bytes.TrimPrefix(f.Text, []byte("\ufeff")))
+		text.WriteByte('\n')
+	}
+	set := newSavedSet(out)
+	for _, c := range shellCommands(text.String()) {
+		if out.stopped() {
+			return nil
+		}
+		if name := strings.TrimSuffix(c.words[0], ".exe"); name != "curl" {
+			out.lost(c.place(), "the command %s is not curl: it is left out", quoted(c.words[0]))
+			continue
+		}
+		(&curlCommand{out: out, from: c.place(), method: "", set: set}).translate(c.words[1:])
+	}
+	if out.found == 0 && len(out.warnings) == 0 {
+		return malformed("the text holds no curl command")
+	}
+	set.finish()
+	return nil
+}
+
+// shellCommand is a command with the line on which it begins.
+type shellCommand struct {
+	words []string
+	line  int
+}
+
+func (c *shellCommand) place() value {
+	return value{node: &mockbase.Node{Kind: mockbase.NodeText, Line: c.line, Column: 1}, pointer: "#"}
+}
+
+// shellCommands splits a text into commands and words as a shell does. Nothing is run and nothing is put in.
+func shellCommands(text string) []shellCommand {
+	s := &shellSplitter{text: text, line: 1, begin: 1}
+	for total := 0; s.pos < len(s.text) && total < maxWords; total++ {
+		s.step()
+	}
+	s.endCommand()
+	return s.commands
+}
+
+type shellSplitter struct {
+	text     string
+	pos      int
+	line     int
+	begin    int
+	word     []byte
+	open     bool
+	words    []string
+	commands []shellCommand
+}
+
+// step reads what begins at the position: a separator, a comment, or a run of a word.
+func (s *shellSplitter) step() {
+	switch c := s.text[s.pos]; c {
+	case ' ', '\t', '\r':
+		s.pos++
+		s.endWord()
+	case '\n', ';', '|', '&':
+		s.pos++
+		s.endCommand()
+		if c == '\n' {
+			s.line++
+		}
+	case '#':
+		if s.open {
+			s.add(s.text[s.pos : s.pos+1])
+			return
+		}
+		n := strings.IndexByte(s.text[s.pos:]+"\n", '\n')
+		s.pos += n
+	case '\'', '"':
+		s.quoted(c)
+	case '\\', '^':
+		s.escaped()
+	case '$':
+		if strings.HasPrefix(s.text[s.pos:], "$'") {
+			s.pos++
+			s.scripted()
+			return
+		}
+		s.add(s.text[s.pos : s.pos+1])
+	default:
+		n := strings.IndexAny(s.text[s.pos:], " \t\r\n;|&'\"\\^$#")
+		if n <= 0 {
+			n = len(s.text) - s.pos
+		}
+		s.add(s.text[s.pos : s.pos+n])
+	}
+}
+
+// add adds a run of the text to the word.
+func (s *shellSplitter) add(run string) {
+	if !s.open && len(s.words) == 0 {
+		s.begin = s.line
+	}
+	s.open = true
+	s.word = append(s.word, run...)
+	s.pos += len(run)
+}
+
+// escaped reads a backslash, or the sign that continues lines on Windows. Before the end of a line both mean that it goes on.
+func (s *shellSplitter) escaped() {
+	rest := s.text[s.pos+1:]
+	trimmed := strings.TrimPrefix(rest, "\r")
+	switch {
+	case strings.HasPrefix(trimmed, "\n"):
+		s.pos += 2 + len(rest) - len(trimmed)
+		s.line++
+	case rest == "":
+		s.pos++
+	case s.text[s.pos] == '^':
+		s.add("^")
+	default:
+		s.pos++
+		s.add(rest[:1])
+	}
+}
+
+// quoted reads a text in quotes. In double ones a backslash stands before what would end it.
+func (s *shellSplitter) quoted(quote byte) {
+	s.add("")
+	for s.pos++; s.pos < len(s.text) && s.text[s.pos] != quote; s.pos++ {
+		if s.text[s.pos] == '\\' && quote == '"' && s.pos+1 < len(s.text) && strings.IndexByte("\\\"$`\n", s.text[s.pos+1]) >= 0 {
+			s.pos++
+		}
+		if s.text[s.pos] == '\n' {
+			s.line++
+		}
+		s.word = append(s.word, s.text[s.pos])
+	}
+	s.pos++
+}
+
+// scripted reads $'…', in which a backslash writes signs that are hard to type.
+func (s *shellSplitter) scripted() {
+	s.add("")
+	letters := map[byte]byte{'n': '\n', 't': '\t', 'r': '\r'}
+	for s.pos++; s.pos < len(s.text) && s.text[s.pos] != '\''; s.pos++ {
+		c := s.text[s.pos]
+		if c == '\\' && s.pos+1 < len(s.text) {
+			s.pos++
+			c = s.text[s.pos]
+			if written, ok := letters[c]; ok {
+				c = written
+			}
+		}
+		s.word = append(s.word, c)
+	}
+	s.pos++
+}
+
+func (s *shellSplitter) endWord() {
+	if s.open {
+		s.words = append(s.words, string(s.word))
+		s.word, s.open = nil, false
+	}
+}
+
+func (s *shellSplitter) endCommand() {
+	s.endWord()
+	if len(s.words) > 0 && s.words[0] == "$" {
+		s.words = s.words[1:]
+	}
+	if len(s.words) > 0 {
+		s.commands = append(s.commands, shellCommand{s.words, s.begin})
+	}
+	s.words = nil
+}
+
+// curlCommand translates one command.
+type curlCommand struct {
+	out    *output
+	set    *savedSet
+	from   value
+	method string
+	urls   []string
+	data   []string
+	kind   string
+	get    bool
+	form   bool
+}
+
+// translate reads options and addresses.
+func (c *curlCommand) translate(words []string) {
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		switch {
+		case strings.HasPrefix(word, "--"):
+			name, inline, has := strings.Cut(word, "=")
+			if !has && takesValue(name) && len(words) > 0 {
+				inline, words = words[0], words[1:]
+			}
+			c.option(name, inline)
+		case strings.HasPrefix(word, "-") && word != "-":
+			words = c.letters(word[1:], words)
+		default:
+			c.urls = append(c.urls, word)
+		}
+	}
+	for _, address := range c.urls {
+		c.out.found++
+		c.address(address)
+	}
+	if len(c.urls) == 0 {
+		c.out.found++
+		c.out.lost(c.from, "the command has no address: it is left out")
+	}
+}
+
+// letters reads short options, several of which may stand behind one dash. It returns the words that are left.
+func (c *curlCommand) letters(text string, words []string) []string {
+	for i := range len(text) {
+		name := shortOption(text[i])
+		if !takesValue(name) {
+			c.option(name, "")
+			continue
+		}
+		rest := text[i+1:]
+		if rest == "" && len(words) > 0 {
+			rest, words = words[0], words[1:]
+		}
+		c.option(name, rest)
+		break
+	}
+	return words
+}
+
+// shortOption returns the long name of an option.
+func shortOption(letter byte) string {
+	names := map[byte]string{
+		'X': "--request", 'd': "--data", 'H': "--header", 'F': "--form", 'G': "--get", 'I': "--head", 'u': "--user", 'b': "--cookie",
+		'A': "--user-agent", 'e': "--referer", 'o': "--output", 'T': "--upload-file", 'm': "--max-time", 'x': "--proxy", 'w': "--write-out",
+		'c': "--cookie-jar", 'K': "--config", 'E': "--cert", 'r': "--range", 'D': "--dump-header", 'U': "--proxy-user", 'y': "--speed-time",
+		'Y': "--speed-limit", 'z': "--time-cond", 'C': "--continue-at", 'P': "--ftp-port", 'Q': "--quote", 't': "--telnet-option",
+	}
+	if name, ok := names[letter]; ok {
+		return name
+	}
+	return "-" + string(rune(letter))
+}
+
+// takesValue tells whether an option is followed by a value.
+func takesValue(name string) bool {
+	switch name {
+	case "--get", "--head", "--location", "--silent", "--insecure", "--compressed", "--verbose", "--include", "--fail", "--show-error", "--globoff",
+		"--http1.0", "--http1.1", "--http2", "--http3", "--no-buffer", "--remote-name", "--ipv4", "--ipv6", "--fail-with-body", "--progress-bar",
+		"--basic", "--digest", "--anyauth", "--negotiate", "--ntlm", "--no-keepalive", "--path-as-is", "--tcp-nodelay", "--location-trusted",
+		"--remote-header-name", "--raw", "--parallel", "--next", "--http2-prior-knowledge", "--no-progress-meter", "--ssl-reqd", "--tlsv1.2", "--tlsv1.3":
+		return false
+	}
+	return strings.HasPrefix(name, "--")
+}
+
+// option takes over what an option says of the request.
+func (c *curlCommand) option(name, text string) {
+	switch name {
+	case "--request":
+		c.method = strings.ToUpper(text)
+	case "--url":
+		c.urls = append(c.urls, text)
+	case "--header":
+		if key, rest, ok := strings.Cut(text, ":"); ok && strings.EqualFold(strings.TrimSpace(key), "Content-Type") {
+			c.kind = strings.TrimSpace(rest)
+		}
+	case "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json":
+		c.body(name, text)
+	case "--form", "--form-string":
+		c.form = true
+	case "--get":
+		c.get = true
+	case "--head":
+		c.method = "HEAD"
+	case "--upload-file":
+		c.out.lost(c.from, "the file that is uploaded is not here: the body is no condition")
+		c.method = firstText(c.method, "PUT")
+	case "--config", "--next", "--range", "--time-cond":
+		c.out.lost(c.from, "the option %s has no equivalent", name)
+	}
+}
+
+func (c *curlCommand) body(name, text string) {
+	switch {
+	case name != "--data-raw" && strings.HasPrefix(text, "@"):
+		c.out.lost(c.from, "the file %s is not here: the body is no condition", quoted(text[1:]))
+		text = ""
+	case name == "--data-urlencode":
+		key, rest, ok := strings.Cut(text, "=")
+		if !ok {
+			key, rest = "", key
+		}
+		if text = formEscape(rest); key != "" {
+			text = key + "=" + text
+		}
+	case name == "--json":
+		c.kind = firstText(c.kind, "application/json")
+	}
+	c.data = append(c.data, text)
+}
+
+// address makes a request like that of the command.
+func (c *curlCommand) address(text string) {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		c.out.lost(c.from, "the address %s is no URL: it is left out", quoted(text))
+		return
+	}
+	x := &saved{from: c.from, method: c.method, path: u.EscapedPath(), literal: true, query: queryPairs(u.RawQuery)}
+	data := strings.Join(c.data, "&")
+	switch {
+	case c.get:
+		x.query = append(x.query, queryPairs(data)...)
+	case c.form:
+		x.method = firstText(x.method, "POST")
+	case len(c.data) > 0:
+		x.method = firstText(x.method, "POST")
+		x.body = savedBody{text: data, kind: firstText(c.kind, "application/x-www-form-urlencoded")}
+	}
+	x.method = firstText(x.method, "GET")
+	const found = 200
+	x.answer = with("status", numberNode(found))
+	c.out.lost(c.from, "a command says nothing about the answer: the mock for %s answers 200 without a body", quoted(x.method+" "+x.path))
+	c.set.add(x)
+}
