@@ -26,10 +26,10 @@ const (
 )
 
 // Warnings lists what in the mock alone deserves a second look: a body that is dropped, a header that is replaced, a
-// template that is not rendered, and responses without a default. The configuration may be nil. Pointers are relative to
+// template that is not rendered, a limit that nobody can afford, and responses without a default. The configuration may be nil. Pointers are relative to
 // the mock, and places are not known; see [Locate]. What needs other mocks, such as a tie, the engine finds.
 func (m *Mock) Warnings(c *Config) []FieldError {
-	var list []FieldError
+	list := m.unaffordable(c)
 	hasDefault := m.Select != "" && m.Select != SelectRules
 	for i := range m.Responses {
 		r := &m.Responses[i]

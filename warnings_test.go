@@ -21,6 +21,11 @@ func TestWarningsNeverBlockAndNameTheirPlace(t *testing.T) {
 			"3:44: #/mocks/0/response/headers/Content-Length: \"99\" is not sent, as status 204 has no length [unused]\n"},
 		{"O3 a length that is replaced", "mocks:\n  - request: GET /a\n    response: { text: abc, headers: { Content-Length: 99 } }\n", "" +
 			"3:55: #/mocks/0/response/headers/Content-Length: \"99\" is replaced: the body has 3 bytes [unused]\n"},
+		{"RL7 a cost that the limit never holds", "mocks:\n  - request: GET /a\n    response: { text: x }\n    rateLimit: { limit: 5, window: 1m, cost: 6 }\n", "" +
+			"4:46: #/mocks/0/rateLimit/cost: a request costs 6 and the limit never holds more than 5: every one is refused [range]\n"},
+		{"RL7 of a named limit, by its burst", "rateLimits: { p: { limit: 50, window: 1m, algorithm: gcra, burst: 2, cost: 3 } }\nmocks:\n  - request: GET /a\n    response: { text: x }\n    rateLimit: [{ use: p }, { use: p, cost: 1 }]\n", "" +
+			"5:17: #/mocks/0/rateLimit/0: a request costs 3 and the limit never holds more than 2: every one is refused [range]\n"},
+		{"RL7 a limit of 0 is meant, and a template is not known", "mocks:\n  - request: GET /a\n    response: { text: x }\n    rateLimit: [0/1m, { limit: 5, window: 1m, cost: '{{ 9 }}' }, { limit: 5, window: 1m, cost: 5 }]\n", ""},
 		{"an empty text drops nothing", "mocks: [{ request: GET /a, response: { status: 205, text: '' } }]\n", ""},
 		{"P1 a template that is not rendered", "mocks:\n  - request: GET /a\n    response: { text: '{{x}}', headers: { X-A: ['{{y}}'] } }\n", "" +
 			"3:23: #/mocks/0/response/text: holds {{ and is sent as it stands: set template: true to render it [template_off]\n" +
