@@ -79,6 +79,8 @@ type Options struct {
 	ClientAddress func(r *http.Request) netip.Addr
 	// Admits tells whether a request may call the mocks of a project that asks for a token; nil admits none (rule Y11).
 	Admits func(r *http.Request, projectID string) bool
+	// Explains tells whether a request may be told why it is answered as it is; nil lets nobody know (rule AA27).
+	Explains func(r *http.Request, projectID string) bool
 	// Journal keeps exchanges; nil records nothing. A nil pointer in the interface is not nil.
 	Journal Recorder
 	// Mocks makes mocks of what passes through proxies that record; nil records none.

@@ -87,6 +87,7 @@ func (c *call) begin(h http.Header, a *answer) {
 	if a.bound && c.request.ProtoMajor > 1 {
 		c.dropConnectionHeaders(h, a)
 	}
+	c.explainBriefly(h)
 	c.stamp(h)
 }
 

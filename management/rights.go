@@ -264,16 +264,30 @@ type TokenGate struct {
 // Admits tells whether a request carries a public token that is good for the project. A store that does not answer lets
 // nobody in.
 func (g TokenGate) Admits(r *http.Request, projectID string) bool {
+	return g.good(r, projectID, func(t *mockbase.Token) bool { return t.Kind == mockbase.TokenPublic })
+}
+
+// Explains tells whether a request carries a token of the project with which one may know why its mocks answer as they do: a
+// public one, or one of a service that may see mocks or traffic (rule AA27).
+func (g TokenGate) Explains(r *http.Request, projectID string) bool {
+	return g.good(r, projectID, func(t *mockbase.Token) bool {
+		return t.Kind == mockbase.TokenPublic ||
+			t.Kind == mockbase.TokenService && (slices.Contains(t.Scopes, string(scopeMocksRead)) || slices.Contains(t.Scopes, string(scopeTrafficRead)))
+	})
+}
+
+// good tells whether a request carries a token of the project that is fit for what it asks.
+func (g TokenGate) good(r *http.Request, projectID string, fit func(*mockbase.Token) bool) bool {
 	sent := r.Header.Values("Mockbase-Token")
 	if len(sent) != 1 {
 		return false
 	}
 	read, ok := auth.ReadAPIToken(sent[0])
-	if !ok || read.Kind != mockbase.TokenPublic {
+	if !ok {
 		return false
 	}
 	found, err := g.Tokens.TokenByHash(r.Context(), read.Hash)
-	if err != nil || found.Kind != mockbase.TokenPublic || !slices.Contains(found.Projects, projectID) {
+	if err != nil || found.Kind != read.Kind || !fit(found) || !slices.Contains(found.Projects, projectID) {
 		return false
 	}
 	from, now := g.ClientAddress(r), g.Clock()

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -244,6 +245,7 @@ func (s *server) openMocks() error {
 	}
 	options.Limits = s.limits.Keeper
 	options.Admits = management.TokenGate{Tokens: s.store, ClientAddress: s.shield.Client, Clock: s.clock}.Admits
+	options.Explains = s.explains
 	made, err := engine.New(options)
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
@@ -252,6 +254,15 @@ func (s *server) openMocks() error {
 	s.catalog = catalog.New(catalog.Options{Store: s.store, History: s.store, Plane: recordedPlane{made, s.journal}, Clock: s.clock, Logger: s.log.Logger})
 	s.stored.applied(s.stored.Settings())
 	return nil
+}
+
+// explains tells whether a request may be told why it is answered as it is, also with the token of the ready file.
+func (s *server) explains(r *http.Request, projectID string) bool {
+	gate := management.TokenGate{Tokens: s.store, ClientAddress: s.shield.Client, Clock: s.clock}
+	if s.passing != nil {
+		gate.Tokens = s.passing
+	}
+	return gate.Explains(r, projectID)
 }
 
 // persists tells whether a project's exchanges are saved.
