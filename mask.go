@@ -2,6 +2,7 @@ package mockbase
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -12,8 +13,8 @@ const Masked = "***"
 const maxMasked = 64 << 10
 
 // MaskSecrets writes a JSON document with its secrets masked: the values of members that are called like a secret, and the
-// value of whatever says that it is secret. What is no JSON, or too long to be looked through by a person, is left out.
-func MaskSecrets(document []byte) json.RawMessage {
+// value of whatever says that it is secret. So are the members of these further names. What is no JSON, or too long to be looked through by a person, is left out.
+func MaskSecrets(document []byte, names ...string) json.RawMessage {
 	if len(document) == 0 {
 		return nil
 	}
@@ -24,25 +25,26 @@ func MaskSecrets(document []byte) json.RawMessage {
 	if err != nil {
 		return nil
 	}
-	return maskNode(root).JSON()
+	return maskNode(root, names).JSON()
 }
 
 // maskNode is a copy of a tree with its secrets masked.
-func maskNode(n *Node) *Node {
+func maskNode(n *Node, names []string) *Node {
 	masked := *n
 	masked.Members, masked.Items = nil, nil
 	secret := n.Find("secret")
 	isSecret := secret != nil && secret.Kind == NodeBool && secret.Text == "true"
 	for _, m := range n.Members {
-		if (secretName(m.Key) || isSecret && m.Key == "value") && m.Value.Kind != NodeBool && m.Value.Kind != NodeNull {
+		hidden := isSecret && m.Key == "value" || secretName(m.Key) && m.Value.Kind != NodeBool || slices.Contains(names, m.Key)
+		if hidden && m.Value.Kind != NodeNull {
 			m.Value = &Node{Kind: NodeText, Text: Masked}
 		} else {
-			m.Value = maskNode(m.Value)
+			m.Value = maskNode(m.Value, names)
 		}
 		masked.Members = append(masked.Members, m)
 	}
 	for _, item := range n.Items {
-		masked.Items = append(masked.Items, maskNode(item))
+		masked.Items = append(masked.Items, maskNode(item, names))
 	}
 	return &masked
 }
@@ -50,7 +52,7 @@ func maskNode(n *Node) *Node {
 // secretName tells whether a member is called like a secret.
 func secretName(name string) bool {
 	plain := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
-	if plain == "code" || plain == "cookie" || plain == "setcookie" {
+	if plain == "code" || plain == "cookie" || plain == "setcookie" || plain == "bearer" {
 		return true
 	}
 	for _, part := range []string{"password", "passwd", "secret", "token", "authorization", "apikey", "credential", "privatekey"} {

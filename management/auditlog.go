@@ -71,7 +71,10 @@ func (c *call) auditTarget() mockbase.AuditTarget {
 			kind = strings.TrimSuffix(part, "s")
 		case name != "project":
 			value, _ := pathParam(c, name)
-			t.Type, t.ID, t.Name = kind, value, ""
+			t.Type, t.ID, t.Name = kind, value, value
+			if name == "id" || name == "keyId" {
+				t.Name = ""
+			}
 		}
 	}
 	switch {
@@ -97,6 +100,20 @@ func (c *call) noteTarget(id, name string, before, after any) {
 			e.After = mockbase.MaskSecrets(encode(after))
 		}
 	})
+}
+
+// secretVariables are the names of the project's variables whose values are secrets, so that a body that sets them is masked.
+func (c *call) secretVariables() []string {
+	if c.project == nil {
+		return nil
+	}
+	var names []string
+	for name, note := range c.project.Project.VariableNotes {
+		if note.Secret {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // audited writes the entry of a change that the store does not keep, before the change is made. When it cannot be written,

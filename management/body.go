@@ -55,7 +55,7 @@ func (c *call) read(types ...string) (content, error) {
 	c.body = content{text: text, format: format}
 	if format == mockbase.FormatJSON {
 		// Handlers that know better note what the change really makes.
-		c.noteAudit(func(e *mockbase.AuditEntry) { e.After = mockbase.MaskSecrets(text) })
+		c.noteAudit(func(e *mockbase.AuditEntry) { e.After = mockbase.MaskSecrets(text, c.secretVariables()...) })
 	}
 	return c.body, nil
 }

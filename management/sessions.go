@@ -168,6 +168,9 @@ func (s *Server) createSession(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.noteAudit(func(e *mockbase.AuditEntry) {
+		e.Target.Type, e.Target.ID, e.Target.Name = "session", spec.Name, spec.Name
+	})
 	if err := s.audited(c); err != nil {
 		return err
 	}

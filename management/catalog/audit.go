@@ -1,14 +1,19 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/mockbase/mockbase"
 )
 
-// maxNamed bounds the names in the audit entry of a change of many mocks.
+// maxNamed bounds the names in the audit entry of a change of many items.
 const maxNamed = 100
+
+// maxDescribed is the longest configuration that an audit entry tells, in bytes. Of a longer one it names what changed.
+const maxDescribed = 32 << 10
 
 // noteChange completes the audit entry of a change that is about to be stored (rule M-20): one mock or the project's own
 // members come whole, many mocks by their names. Before is nil for a project that is new.
@@ -19,19 +24,26 @@ func noteChange(ctx context.Context, before *mockbase.Snapshot, set mockbase.Cha
 			noteMock(e, before, set)
 			return
 		}
-		e.Target.Type, e.Target.ID = "project", set.ProjectID
+		var was *mockbase.Project
 		if before != nil {
-			e.Target.Name, e.Before = before.Project.Slug, describe(before.Project, nil, nil)
+			was = before.Project
 		}
-		if set.DeleteProject {
-			e.After = nil
+		is := set.Project
+		if is == nil && !set.DeleteProject {
+			is = was
+		}
+		d := disclose(was, is)
+		if d.one != nil && len(set.Put)+len(set.Delete) == 0 {
+			d.note(e)
 			return
 		}
-		p := set.Project
-		if p == nil {
-			p = before.Project
+		e.Target.Type, e.Target.ID, e.Before, e.After = "project", set.ProjectID, nil, nil
+		if was != nil {
+			e.Target.Name, e.Before = was.Slug, describe(was, nil, nil, d)
 		}
-		e.Target.Name, e.After = p.Slug, describe(p, set.Put, set.Delete)
+		if is != nil {
+			e.Target.Name, e.After = is.Slug, describe(is, set.Put, namesOf(before, set.Delete), d)
+		}
 	})
 }
 
@@ -52,13 +64,25 @@ func noteMock(e *mockbase.AuditEntry, before *mockbase.Snapshot, set mockbase.Ch
 	}
 }
 
+// namesOf are the names of mocks, or their ids where they have none any more.
+func namesOf(s *mockbase.Snapshot, ids []string) []string {
+	names := make([]string, 0, min(len(ids), maxNamed))
+	for _, id := range ids[:min(len(ids), maxNamed)] {
+		if m, ok := Mock(s, id); ok {
+			id = m.Name
+		}
+		names = append(names, id)
+	}
+	return names
+}
+
 // describe is what an audit entry tells of a project.
-func describe(p *mockbase.Project, put []*mockbase.Mock, deleted []string) json.RawMessage {
+func describe(p *mockbase.Project, put []*mockbase.Mock, deleted []string, d *disclosure) json.RawMessage {
 	names := make([]string, 0, min(len(put), maxNamed))
 	for _, m := range put[:min(len(put), maxNamed)] {
 		names = append(names, m.Name)
 	}
-	text, err := json.Marshal(struct {
+	view := struct {
 		Slug           string                     `json:"slug"`
 		Name           string                     `json:"name"`
 		Description    string                     `json:"description,omitempty"`
@@ -66,16 +90,142 @@ func describe(p *mockbase.Project, put []*mockbase.Mock, deleted []string) json.
 		PersistTraffic bool                       `json:"persistTraffic"`
 		RequireIfMatch bool                       `json:"requireIfMatch"`
 		UpstreamAllow  []string                   `json:"upstreamAllow,omitempty"`
+		Changed        []string                   `json:"changed,omitempty"`
 		Config         map[string]json.RawMessage `json:"config,omitempty"`
 		Mocks          []string                   `json:"mocks,omitempty"`
 		MocksChanged   int                        `json:"mocksChanged,omitempty"`
 		Deleted        []string                   `json:"deleted,omitempty"`
+		Truncated      bool                       `json:"truncated,omitempty"`
 	}{
-		p.Slug, p.Name, p.Description, p.Access, p.PersistTraffic, p.RequireIfMatch, p.UpstreamAllow, p.Config.Source, names, len(put),
-		deleted[:min(len(deleted), maxNamed)],
-	})
+		p.Slug, p.Name, p.Description, p.Access, p.PersistTraffic, p.RequireIfMatch, p.UpstreamAllow, d.changed, d.shown(p.Config.Source), names, len(put),
+		deleted, false,
+	}
+	size := 0
+	for _, text := range view.Config {
+		size += len(text)
+	}
+	if size > maxDescribed {
+		view.Config, view.Truncated = nil, true
+	}
+	text, err := json.Marshal(view)
 	if err != nil {
 		return nil
 	}
 	return mockbase.MaskSecrets(text)
+}
+
+// disclosure says what of a project's configuration an audit entry tells.
+type disclosure struct {
+	// secret holds the names of the variables whose values are secret before or after the change.
+	secret map[string]bool
+	// changed names the items that the change makes other than they were, as variables/greeting.
+	changed []string
+	// one is the only item that changes, when there is one and nothing of the project itself changes.
+	one *changedItem
+}
+
+// changedItem is an item of the configuration as it was and as it will be, nil where it is not there.
+type changedItem struct {
+	kind          Kind
+	name          string
+	before, after json.RawMessage
+}
+
+// disclose compares the project before a change, which may be nil, with the one after it.
+func disclose(before, after *mockbase.Project) *disclosure {
+	d := &disclosure{secret: map[string]bool{}}
+	for _, p := range []*mockbase.Project{before, after} {
+		if p == nil {
+			continue
+		}
+		for name, note := range p.VariableNotes {
+			d.secret[name] = d.secret[name] || note.Secret
+		}
+	}
+	if before == nil || after == nil || before == after {
+		return d
+	}
+	var items []changedItem
+	for _, s := range sections() {
+		for _, item := range s.changes(before, after) {
+			items = append(items, item)
+			if len(d.changed) < maxNamed {
+				d.changed = append(d.changed, s.owned(item.name))
+			}
+		}
+	}
+	if len(items) == 1 && items[0].kind != KindSettings && sameMembers(before, after) {
+		d.one = &items[0]
+	}
+	return d
+}
+
+// changes lists the items of a section that differ between two projects. A variable that becomes a secret differs as well.
+func (s section) changes(before, after *mockbase.Project) []changedItem {
+	was, errWas := s.parts(before.Config.Source[s.key])
+	is, errIs := s.parts(after.Config.Source[s.key])
+	if errWas != nil || errIs != nil {
+		return nil
+	}
+	former := make(map[string]json.RawMessage, len(was))
+	for _, p := range was {
+		former[p.name] = p.text
+	}
+	var items []changedItem
+	for _, p := range is {
+		text, known := former[p.name]
+		delete(former, p.name)
+		noted := s.kind == KindVariable && before.NoteOf(p.name).Secret != after.NoteOf(p.name).Secret
+		if !known || noted || !bytes.Equal(text, p.text) {
+			items = append(items, changedItem{s.kind, p.name, text, p.text})
+		}
+	}
+	for _, p := range was {
+		if _, gone := former[p.name]; gone {
+			items = append(items, changedItem{kind: s.kind, name: p.name, before: p.text})
+		}
+	}
+	return items
+}
+
+// shown is a configuration without the values of secrets.
+func (d *disclosure) shown(source map[string]json.RawMessage) map[string]json.RawMessage {
+	parts, err := variables().parts(source["variables"])
+	if err != nil || len(parts) == 0 {
+		return source
+	}
+	for i, p := range parts {
+		if d.secret[p.name] {
+			parts[i].node = maskedText()
+		}
+	}
+	masked := maps.Clone(source)
+	masked["variables"] = variables().join(parts)
+	return masked
+}
+
+func maskedText() *mockbase.Node {
+	return &mockbase.Node{Kind: mockbase.NodeText, Text: mockbase.Masked}
+}
+
+// note tells of the one item that changes: it is the target, and no other one is shown.
+func (d *disclosure) note(e *mockbase.AuditEntry) {
+	e.Target.Type, e.Target.ID, e.Target.Name = string(d.one.kind), d.one.name, d.one.name
+	e.Before, e.After = d.shownItem(d.one.before), d.shownItem(d.one.after)
+}
+
+func (d *disclosure) shownItem(text json.RawMessage) json.RawMessage {
+	if text == nil {
+		return nil
+	}
+	root, err := mockbase.ParseNode(text, mockbase.FormatJSON, mockbase.ParseLimits{})
+	if err != nil {
+		return nil
+	}
+	if d.one.kind == KindVariable && d.secret[d.one.name] {
+		root = maskedText()
+	}
+	// The item stands under its name, so that a variable that is called like a secret is masked, too.
+	named := &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{{Key: d.one.name, Value: root}}}
+	return mockbase.MaskSecrets(named.JSON())
 }

@@ -193,11 +193,16 @@ func (c *Catalog) replaceProject(ctx context.Context, e *entry, s *mockbase.Snap
 }
 
 func sameProject(a, b *mockbase.Project) bool {
-	return a.Slug == b.Slug && a.Name == b.Name && a.Description == b.Description && a.Access == b.Access &&
-		a.PersistTraffic == b.PersistTraffic && a.RequireIfMatch == b.RequireIfMatch &&
-		sameRecording(a, b) && slices.Equal(a.UpstreamAllow, b.UpstreamAllow) &&
+	return sameMembers(a, b) &&
 		maps.Equal(a.VariableNotes, b.VariableNotes) && maps.EqualFunc(a.DocumentNotes, b.DocumentNotes, sameNote) &&
 		sameSource(a.Config.Source, b.Config.Source)
+}
+
+// sameMembers compares what is no part of a definition.
+func sameMembers(a, b *mockbase.Project) bool {
+	return a.Slug == b.Slug && a.Name == b.Name && a.Description == b.Description && a.Access == b.Access &&
+		a.PersistTraffic == b.PersistTraffic && a.RequireIfMatch == b.RequireIfMatch &&
+		sameRecording(a, b) && slices.Equal(a.UpstreamAllow, b.UpstreamAllow)
 }
 
 func sameRecording(a, b *mockbase.Project) bool {
