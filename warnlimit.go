@@ -14,21 +14,8 @@ func (m *Mock) unaffordable(c *Config) []FieldError {
 	var list []FieldError
 	for i := range m.RateLimit.Limits {
 		l := &m.RateLimit.Limits[i]
-		policy, cost := l.Policy, l.Cost
-		if policy == nil {
-			policy = c.namedLimit(l.Use)
-		}
-		if policy == nil || l.CostTemplate != "" {
-			continue
-		}
-		if cost == nil && policy.CostTemplate == "" {
-			cost = policy.Cost
-		}
-		most := policy.Limit
-		if policy.Burst != nil {
-			most = *policy.Burst
-		}
-		if cost == nil || policy.Limit == 0 || *cost <= most {
+		cost, most, known := l.numbers(c)
+		if !known || cost <= most {
 			continue
 		}
 		pointer := "#/rateLimit"
@@ -40,10 +27,33 @@ func (m *Mock) unaffordable(c *Config) []FieldError {
 		}
 		list = append(list, FieldError{
 			Pointer: pointer, Code: FieldRange,
-			Detail: fmt.Sprintf("a request costs %d and the limit never holds more than %d: every one is refused", *cost, most),
+			Detail: fmt.Sprintf("a request costs %d and the limit never holds more than %d: every one is refused", cost, most),
 		})
 	}
 	return list
+}
+
+// numbers returns what a request costs and the most that the limit holds, if both are known and the limit is not 0.
+func (l *Limit) numbers(c *Config) (cost, most int64, known bool) {
+	policy := l.Policy
+	if policy == nil {
+		policy = c.namedLimit(l.Use)
+	}
+	if policy == nil || policy.Limit == 0 {
+		return 0, 0, false
+	}
+	most = policy.Limit
+	if policy.Burst != nil {
+		most = *policy.Burst
+	}
+	switch {
+	case l.Cost != nil:
+		return *l.Cost, most, true
+	case l.CostTemplate == "" && policy.Cost != nil:
+		return *policy.Cost, most, true
+	default:
+		return 0, most, false
+	}
 }
 
 // namedLimit returns the policy that the project has under a name, or nil.
