@@ -59,3 +59,49 @@ func TestW30_answers_of_mocks_are_compared_when_they_are_saved(t *testing.T) {
 		})
 	}
 }
+
+// Rule W30: a document tells which mocks differ from it, which it does not know, and what nothing answers.
+func TestW30_a_document_tells_how_the_mocks_differ(t *testing.T) {
+	t.Parallel()
+	const mocks = `mocks:
+- { name: fine, request: 'GET /pets/{id}', response: { headers: { X-Trace: 1 }, json: { name: Rex } } }
+- { name: poor, request: 'GET /pets/1', response: { headers: { X-Trace: 1 }, json: {} } }
+- { name: far, request: GET /far, response: {} }
+- { name: off, enabled: false, request: GET /off, response: {} }
+- { name: other, request: GET /others, response: {} }
+- { name: all, request: { method: ANY, path: /all }, response: {} }
+`
+	const more = `
+        /toys: { get: { responses: { '200': { description: d } } }, post: { responses: { '200': { description: d } } } }
+        /all: { get: { responses: { '200': { description: d } } } }
+    serve: false
+  - name: others
+    inline: { openapi: 3.0.3, info: { title: t, version: '1' }, paths: { /others: { get: { responses: { '200': { description: d } } } } } }
+`
+	e := newEngine(t, engine.Options{Describe: func(d *mockbase.Document) (engine.Description, error) { return openapi.Compile(d) }})
+	d, err := mockbase.DecodeDefinition([]byte(mocks+strings.TrimSuffix(driftDocument, "\n")+more), mockbase.FormatYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 1, Config: d.Config}, Mocks: d.Mocks}
+	var got strings.Builder
+	for _, w := range e.Drift(s, "pets") {
+		got.WriteString(w.Detail + "\n")
+	}
+	for _, want := range []string{
+		`mock "poor", #/response: differs from document "pets", getPet: response.body.name`, `mock "far" answers GET "/far", of which the document knows nothing`,
+		`no mock answers GET "/toys", and the document serves nothing itself`, `no mock answers POST "/toys"`,
+	} {
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("it does not tell %s:\n%s", want, got.String())
+		}
+	}
+	for _, unwanted := range []string{`"fine"`, `"off"`, `"other"`, `GET "/all"`, `GET "/pets`} {
+		if strings.Contains(got.String(), unwanted) {
+			t.Errorf("it tells of %s:\n%s", unwanted, got.String())
+		}
+	}
+	if list := e.Drift(s, "none"); list != nil {
+		t.Errorf("a document that is none: %+v", list)
+	}
+}

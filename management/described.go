@@ -131,6 +131,12 @@ func (s *Server) answerDocument(c *call, status int, snapshot *mockbase.Snapshot
 		return mockbase.Errorf(mockbase.CodeNotFound, "the document %s was deleted meanwhile", shown(name))
 	}
 	view := s.viewOfDocument(snapshot.Project, d)
+	if s.Drift != nil {
+		view.Warnings = slices.Clip(view.Warnings)
+		for _, w := range s.Drift(snapshot, d.Name) {
+			view.Warnings = append(view.Warnings, placedWarning{Code: w.Code, Detail: w.Detail})
+		}
+	}
 	setETag(c.header(), view.Version)
 	if status == http.StatusCreated {
 		c.header().Set("Location", apiPrefix+"/projects/"+url.PathEscape(snapshot.Project.Slug)+"/documents/"+url.PathEscape(d.Name))

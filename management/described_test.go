@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management"
 )
 
 const documentsPath = projectPath + "/documents"
@@ -222,5 +223,22 @@ func TestM77_documents_of_a_source_are_taken_over_or_left_alone(t *testing.T) {
 	got := w.send(call{method: http.MethodGet, path: documentsPath + "/pets/content", as: viewer}).want(http.StatusOK)
 	if string(got.body) != `{"openapi":"3.0.0","info":{"title":"Again"},"paths":{}}` || got.header.Get("ETag") != `"v4"` || got.header.Get("Content-Type") != "application/json" {
 		t.Errorf("%s %s", got.header.Get("ETag"), got.body)
+	}
+}
+
+// M-166: a document tells how the mocks of its project differ from it, beside what is odd about its text.
+func TestM166_a_document_tells_how_mocks_differ(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *management.Options) {
+		o.Drift = func(s *mockbase.Snapshot, document string) []mockbase.FieldError {
+			return []mockbase.FieldError{{Code: mockbase.FieldReference, Detail: s.Project.Slug + " differs from " + document}}
+		}
+	})
+	const path = "/api/v1/projects/shop/documents"
+	const text = `{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{}}`
+	w.send(call{method: http.MethodPost, path: path + "?name=d", as: owner, body: text}).want(http.StatusCreated)
+	got := w.send(call{path: path + "/d", as: owner, method: http.MethodGet}).want(http.StatusOK)
+	if !strings.Contains(string(got.body), `"detail":"shop differs from d"`) {
+		t.Errorf("%s", got.body)
 	}
 }

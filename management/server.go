@@ -186,6 +186,8 @@ type Options struct {
 	Settings func() mockbase.InstanceSettings
 	// Warnings are those that a mock has among the others of its project; nil is none.
 	Warnings func(*mockbase.Snapshot, *mockbase.Mock) []mockbase.FieldError
+	// Drift says how the mocks of a project differ from one of its documents; nil is none.
+	Drift func(s *mockbase.Snapshot, document string) []mockbase.FieldError
 	// Fetch reads the file at an address, for imports and documents by URL; nil fetches nothing.
 	Fetch Fetcher
 	// ClientAddress tells who sent a request; nil is the peer.

@@ -17,6 +17,7 @@ const (
 	deepest     = 100
 	shortAfter  = 400
 	mostValues  = 20_000
+	cutAfter    = 1_000
 	mostItems   = 1_000
 	mostText    = 100_000
 	nullChance  = 0.1
@@ -34,6 +35,8 @@ const (
 	mannerExamples manner = iota
 	mannerSchemas
 	mannerShort
+	// mannerCut leaves objects and lists empty once there are enough values, whatever schemas require.
+	mannerCut
 )
 
 // generator makes values of schemas.
@@ -46,6 +49,8 @@ type generator struct {
 	entered map[*mockbase.Node]int
 	depth   int
 	made    int
+	// spent tells that there would be more values than are made.
+	spent bool
 	// variant makes the items of a list without doubles differ.
 	variant int
 }
@@ -56,6 +61,7 @@ func (s *schema) generate(random func() *rand.Rand) (*mockbase.Node, error) {
 	if random != nil {
 		manners = manners[1:]
 	}
+	spent := false
 	for _, m := range manners {
 		g := &generator{schemas: s.owner, manner: m, entered: map[*mockbase.Node]int{}}
 		if random != nil {
@@ -66,8 +72,22 @@ func (s *schema) generate(random func() *rand.Rand) (*mockbase.Node, error) {
 		if err == nil && s.valid(toClient, plain(v)) {
 			return v, nil
 		}
+		spent = spent || g.spent
+	}
+	if spent {
+		return s.cut()
 	}
 	return nil, errUnmet
+}
+
+// cut makes the beginning of a value that would be too large as a whole.
+func (s *schema) cut() (*mockbase.Node, error) {
+	g := &generator{schemas: s.owner, manner: mannerCut, entered: map[*mockbase.Node]int{}}
+	v, err := g.value([]place{s.place}, nil)
+	if err == nil {
+		s.owner.source.notes.add(s.place, mockbase.FieldLimit, "the schema requires more values than are made, so that its answers are cut: what lies deep in them is empty")
+	}
+	return v, err
 }
 
 // static is the static value of the schema. References to one schema share it.
@@ -85,6 +105,7 @@ func (s *schema) static() (*mockbase.Node, error) {
 // value makes a value that all schemas allow.
 func (g *generator) value(all []place, taken choice) (*mockbase.Node, error) {
 	if g.made++; g.made > mostValues || g.depth > deepest {
+		g.spent = true
 		return nil, errUnmet
 	}
 	s := g.schemas.merge(all, taken)
@@ -124,7 +145,7 @@ func (g *generator) leave(s *shape) {
 
 // short tells whether the shortest legal value is wanted.
 func (g *generator) short(s *shape) bool {
-	return g.manner == mannerShort || g.made > shortAfter ||
+	return g.manner >= mannerShort || g.made > shortAfter ||
 		slices.ContainsFunc(s.visited, func(n *mockbase.Node) bool { return g.entered[n] >= shortDepth })
 }
 
@@ -136,7 +157,7 @@ func (g *generator) stated(s *shape) *mockbase.Node {
 		return s.example
 	case s.constant != nil:
 		return s.constant
-	case usual && g.manner != mannerShort && s.byDefault != nil:
+	case usual && g.manner < mannerShort && s.byDefault != nil:
 		return s.byDefault
 	default:
 		return g.enumerated(s)
@@ -184,13 +205,20 @@ func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Nod
 }
 
 func (g *generator) byType(s *shape) (*mockbase.Node, error) {
+	full := g.manner == mannerCut && (g.made > cutAfter || g.depth > deepest/2)
 	if g.random != nil && (s.nullable || s.kinds.has("null")) && g.random.Float64() < nullChance {
 		return &mockbase.Node{Kind: mockbase.NodeNull}, nil
 	}
-	switch g.kind(s) {
-	case "object":
-		return g.object(s)
-	case "array":
+	switch kind := g.kind(s); kind {
+	case "object", "array":
+		switch {
+		case full && kind == "object":
+			return &mockbase.Node{Kind: mockbase.NodeObject}, nil
+		case full:
+			return &mockbase.Node{Kind: mockbase.NodeList}, nil
+		case kind == "object":
+			return g.object(s)
+		}
 		return g.list(s)
 	case "integer", "number":
 		return g.number(s)

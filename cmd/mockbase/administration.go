@@ -64,7 +64,7 @@ func (s *server) newManagement() (http.Handler, error) {
 		return nil, err
 	}
 	o := management.Options{
-		Catalog: s.catalog, Accounts: s.accounts(), OwnURLs: s.ownURLs, Traffic: s.journal, Mocks: s.engine, State: s.engine, Limits: s.engine, Connections: s.engine, Keys: s.keys, Warnings: s.engine.Warnings,
+		Catalog: s.catalog, Accounts: s.accounts(), OwnURLs: s.ownURLs, Traffic: s.journal, Mocks: s.engine, State: s.engine, Limits: s.engine, Connections: s.engine, Keys: s.keys, Warnings: s.engine.Warnings, Drift: s.engine.Drift,
 		ClientAddress: s.shield.Client, Readiness: s.ready,
 		AllowedHosts: s.allowedHosts(), PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), BasePath: string(s.settings.BasePath),
 		InsecureCookies: s.settings.AllowInsecureCookies, MockSchema: mockbase.Schema(),
