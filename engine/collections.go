@@ -22,13 +22,14 @@ const behindMocks = "\x00"
 // the same collections is taken over.
 func (p *program) collect(former *program) error {
 	list := p.project.Config.Collections
-	if former != nil && former.settings == p.settings && reflect.DeepEqual(former.project.Config.Collections, list) {
+	if former != nil && former.settings == p.settings && len(former.lost) == 0 && reflect.DeepEqual(former.project.Config.Collections, list) {
 		p.collections, p.collected = former.collections, former.collected
 		return nil
 	}
 	var faults mockbase.Faults
-	p.collections = collection.Compile(p.settings.seeded(list, &faults), &faults)
-	b := &collector{set: p.collections, config: &p.project.Config, settings: p.settings, compress: p.project.Config.Settings.Compress, faults: &faults}
+	list, lost := p.settings.seeded(list)
+	p.lost, p.collections = lost, collection.Compile(list, &faults)
+	b := &collector{lost: lost, set: p.collections, config: &p.project.Config, settings: p.settings, compress: p.project.Config.Settings.Compress, faults: &faults}
 	for _, name := range p.collections.Names() {
 		b.add(name)
 	}
@@ -47,6 +48,9 @@ type collector struct {
 	compress bool
 	faults   *mockbase.Faults
 	routes   []*route
+	// lost is the sample data that could be read when the definition was saved, and now can't: its collections answer that,
+	// and everything else answers as ever.
+	lost []seedFault
 	// limits are those of the collection under work: all its routes share them.
 	limits *limits
 }
@@ -89,8 +93,18 @@ func (b *collector) route(c *mockbase.Collection, res collection.Resource, path 
 		r.limits = b.limits
 	}
 	r.precedence += behindMocks
-	r.responses[0].reply = &collected{resource: res, settings: b.settings, compress: b.compress}
+	r.responses[0].reply = &collected{resource: res, settings: b.settings, compress: b.compress, lost: b.lossOf(c.Name)}
 	b.routes = append(b.routes, r)
+}
+
+// lossOf is why a collection has no sample data to answer with; nil where it has.
+func (b *collector) lossOf(name string) *failure {
+	for _, f := range b.lost {
+		if f.collection == name {
+			return badFile("no sample data", "The sample data of collection "+quoted(name)+" is missing: "+f.detail)
+		}
+	}
+	return nil
 }
 
 // collected is the reply of a collection. The data is read and written when it is prepared, as states are moved before a
@@ -99,11 +113,16 @@ type collected struct {
 	resource collection.Resource
 	settings *settings
 	compress bool
+	// lost is why there is no data; nil where there is.
+	lost *failure
 }
 
 var _ reply = (*collected)(nil)
 
 func (r *collected) prepare(c *call) (sending, *failure) {
+	if r.lost != nil {
+		return nil, r.lost
+	}
 	res := r.resource
 	for _, p := range c.pathParameters() {
 		if p.name == parameterID {

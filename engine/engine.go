@@ -252,6 +252,10 @@ func (e *Engine) Publish(s *mockbase.Snapshot) error {
 	if err != nil {
 		return fmt.Errorf("publish project %q: %w", s.Project.Slug, err)
 	}
+	for _, f := range p.lost {
+		e.options.Logger.Error("the sample data of a collection can't be read", slog.String("project", s.Project.Slug),
+			slog.String("collection", f.collection), slog.String("detail", f.detail))
+	}
 	p.keeper = e.keeper
 	kept := e.kept(p, former)
 	e.mu.Lock()

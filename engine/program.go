@@ -40,6 +40,8 @@ type program struct {
 	// collections are those of the project, and collected their routes, which come after the mocks in entries.
 	collections *collection.Set
 	collected   []*route
+	// lost is the sample data that cannot be read now.
+	lost []seedFault
 	// policies are the project's named limits, in its order.
 	policies []namedLimit
 	// keeper stores what collections of the default session hold, nil when nothing does.

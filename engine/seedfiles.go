@@ -7,32 +7,44 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
+// seedFault is sample data that can't be had.
+type seedFault struct {
+	collection string
+	code       mockbase.Code
+	detail     string
+}
+
 // seeded returns collections with the sample data of those whose seedFile is read below the files root (rule O17), which
-// happens when the definition is published. What cannot be read is a fault.
-func (s *settings) seeded(list []mockbase.Collection, faults *mockbase.Faults) []mockbase.Collection {
+// happens when the definition is published, and what cannot be read.
+func (s *settings) seeded(list []mockbase.Collection) ([]mockbase.Collection, []seedFault) {
 	if !slices.ContainsFunc(list, func(c mockbase.Collection) bool { return c.SeedFile != "" }) {
-		return list
+		return list, nil
 	}
 	list = slices.Clone(list)
+	var lost []seedFault
 	for i := range list {
 		c := &list[i]
 		if c.SeedFile == "" {
 			continue
 		}
-		at := "#/collections/" + mockbase.PointerToken(c.Name) + "/seedFile"
 		text, failed := s.readFile(c.SeedFile)
 		if failed != nil {
-			faults.Append(mockbase.FieldError{Pointer: at, Code: mockbase.FieldReference, Detail: failed.detail})
+			lost = append(lost, seedFault{c.Name, mockbase.FieldReference, failed.detail})
 			continue
 		}
 		filled, err := c.WithSeed(text, formatOf(c.SeedFile))
 		if err != nil {
-			faults.Append(mockbase.FieldError{Pointer: at, Code: mockbase.FieldSyntax, Detail: "the file " + quoted(c.SeedFile) + " cannot be used: " + err.Error()})
+			lost = append(lost, seedFault{c.Name, mockbase.FieldSyntax, "the file " + quoted(c.SeedFile) + " cannot be used: " + err.Error()})
 			continue
 		}
 		list[i] = filled
 	}
-	return list
+	return list, lost
+}
+
+// refuse makes faults of a definition of what cannot be read when it is saved.
+func (f seedFault) refuse(faults *mockbase.Faults) {
+	faults.Append(mockbase.FieldError{Pointer: "#/collections/" + mockbase.PointerToken(f.collection) + "/seedFile", Code: f.code, Detail: f.detail})
 }
 
 // formatOf is the format of a file by its name: YAML, or else JSON.

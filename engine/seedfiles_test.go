@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mockbase/mockbase"
@@ -37,5 +40,43 @@ func TestO17_seeds_that_cannot_be_read_are_refused_with_their_place(t *testing.T
 	faults := faultsOf(t, newEngine(t, engine.Options{}), "collections:\n  posts: { seedFile: posts.json }\n")
 	if len(faults) != 1 || faults[0].Code != mockbase.FieldReference {
 		t.Errorf("without a root: %+v", faults)
+	}
+}
+
+// A file that is gone when the server starts again keeps nothing else from answering, and is read again with the next change.
+func TestO17_sample_data_that_is_gone_fails_its_collection_alone(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	e := newEngine(t, engine.Options{FilesRoot: root})
+	publish := func(revision int64, text string) {
+		t.Helper()
+		d, err := mockbase.DecodeDefinition([]byte("collections:\n  posts: { seedFile: posts.json }\nmocks:\n  - { request: GET /a, response: { text: "+text+" } }\n"), mockbase.FormatYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Mocks[0].ID, d.Mocks[0].Version = "mck_a", revision
+		project := &mockbase.Project{ID: "prj_shop", Slug: "shop", Access: mockbase.AccessPublic, Config: d.Config, Revision: revision}
+		if err := e.Publish(&mockbase.Snapshot{Project: project, Mocks: d.Mocks}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(1, "one")
+	get := func(path string) (int, string) {
+		answer := httptest.NewRecorder()
+		e.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://mocks.test/m/shop"+path, nil))
+		return answer.Code, answer.Body.String()
+	}
+	if status, text := get("/posts"); status != http.StatusInternalServerError || !strings.Contains(text, "posts.json") {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text := get("/a"); status != http.StatusOK || text != "one" {
+		t.Errorf("%d %s", status, text)
+	}
+	if err := os.WriteFile(filepath.Join(root, "posts.json"), []byte(`[{"id":1}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	publish(2, "two")
+	if status, text := get("/posts"); status != http.StatusOK || text != `[{"id":1}]` {
+		t.Errorf("%d %s", status, text)
 	}
 }

@@ -23,7 +23,11 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	e.checkDocuments(&u, c)
 	// What else is wrong with the settings is listed below, each with its place.
 	if s, err := e.compileSettings(c, &u.faults); err == nil {
-		collection.Compile(s.seeded(c.Collections, &u.faults), &u.faults)
+		list, lost := s.seeded(c.Collections)
+		for _, f := range lost {
+			f.refuse(&u.faults)
+		}
+		collection.Compile(list, &u.faults)
 		u.limits(c, s)
 	}
 	if most := c.Settings.MaxBody; most != nil && *most > e.options.MaxBody {

@@ -79,6 +79,8 @@ func TestM131_what_is_wrong_is_told_with_pointer_and_place(t *testing.T) {
 		"a header twice":    {`{"slug":"x","name":"x","settings":{"redactHeaders":["x-a","X-A"]}}`, []fault{{"#/settings/redactHeaders", "unique"}}},
 		"allowed upstreams": {`{"slug":"x","name":"x","settings":{"upstreamAllow":["10.0.0.0/33","http://a.test"]}}`, []fault{{"#/settings/upstreamAllow", "pattern"}, {"#/settings/upstreamAllow", "pattern"}}},
 		"an upstream twice": {`{"slug":"x","name":"x","settings":{"upstreamAllow":["a.test","A.test."]}}`, []fault{{"#/settings/upstreamAllow", "unique"}}},
+		"no upstream":       {`{"slug":"x","name":"x","settings":{"upstreamAllow":[]}}`, []fault{{"#/settings/upstreamAllow", "limit"}}},
+		"blanks":            {`{"slug":"x","name":"x","settings":{"upstreamAllow":[" loopback "]}}`, []fault{{"#/settings/upstreamAllow", "pattern"}}},
 		"no upstream list":  {`{"slug":"x","name":"x","settings":{"upstreamAllow":"a.test"}}`, []fault{{"#/settings/upstreamAllow", "type"}}},
 		"not served yet":    {`{"slug":"x","name":"x","settings":{"compress":true}}`, []fault{{"#/settings/compress", "not_served"}}},
 		"two at once":       {`{"slug":"X","name":""}`, []fault{{"#/slug", "pattern"}, {"#/name", "limit"}}},

@@ -163,8 +163,8 @@ func (r *projectReader) readUpstreamAllow(f *mockbase.Fields) {
 	if !f.Texts("upstreamAllow", &entries) {
 		return
 	}
-	if len(entries) > maxUpstreams {
-		f.Fault("upstreamAllow", mockbase.FieldLimit, "must have at most %d entries", maxUpstreams)
+	if len(entries) == 0 || len(entries) > maxUpstreams {
+		f.Fault("upstreamAllow", mockbase.FieldLimit, "must have 1 to %d entries; null takes the narrowing away", maxUpstreams)
 		return
 	}
 	taken := map[mockbase.Upstream]bool{}
@@ -173,14 +173,14 @@ func (r *projectReader) readUpstreamAllow(f *mockbase.Fields) {
 		switch {
 		case err != nil:
 			f.Fault("upstreamAllow", mockbase.FieldPattern, "%s", err.Error())
+		case entry != strings.TrimSpace(entry):
+			f.Fault("upstreamAllow", mockbase.FieldPattern, "%s has blanks around it: leave them out", shown(entry))
 		case taken[parsed]:
 			f.Fault("upstreamAllow", mockbase.FieldUnique, "%s is there twice", shown(entry))
 		}
 		taken[parsed] = true
 	}
-	if len(entries) > 0 {
-		r.project.UpstreamAllow = entries
-	}
+	r.project.UpstreamAllow = entries
 }
 
 // headerName tells whether a text is a token (RFC 9110, section 5.6.2).

@@ -6,9 +6,13 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 )
 
 func main() {
+	// Libraries write to the standard logger what others sent them, in no format of ours. What matters comes as an error.
+	log.SetOutput(io.Discard)
 	os.Exit(run(context.Background(), os.Args[1:], stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }

@@ -123,8 +123,10 @@ func (c *Catalog) Load(ctx context.Context) error {
 	}
 	entries := make([]*entry, len(snapshots))
 	for i, s := range snapshots {
+		// One project that can't be served, as it was stored by another version or in another place, is no reason to serve none:
+		// it is there to be looked at and repaired.
 		if err := c.plane.Publish(s); err != nil {
-			return fmt.Errorf("publish project %s: %w", s.Project.Slug, err)
+			c.logger.LogAttrs(ctx, slog.LevelError, "a stored project can't be served", slog.String("project", s.Project.Slug), slog.Any("error", err))
 		}
 		entries[i] = newEntry(s)
 	}
