@@ -74,14 +74,18 @@ func signs() []sign {
 }
 
 func formatOfList(items []value) Format {
-	for _, item := range items {
-		switch {
-		case isExpectation(item):
-			return FormatMockServer
-		case isWireMockStub(item):
-			return FormatWireMock
-		case item.has("request") && (item.has("response") || item.has("dynamic_response") || item.has("proxy")):
-			return FormatSmocker
+	for _, sign := range []sign{
+		// What one entry says in the words of a tool counts for all of them: the others may be broken.
+		{FormatMockServer, isExpectation},
+		{FormatWireMock, hasWireMockWords},
+		{FormatSmocker, hasSmockerWords},
+		{FormatWireMock, isWireMockStub},
+		{FormatSmocker, func(d value) bool {
+			return d.has("request") && (d.has("response") || d.has("dynamic_response") || d.has("proxy"))
+		}},
+	} {
+		if slices.ContainsFunc(items, sign.of) {
+			return sign.format
 		}
 	}
 	return ""
@@ -113,14 +117,18 @@ func isWireMock(d value) bool {
 
 // isWireMockStub tells whether an object is one stub: its request knows one of WireMock's own words, or its response does.
 func isWireMockStub(d value) bool {
-	if !d.member("request").is(mockbase.NodeObject) {
-		return false
-	}
+	return hasWireMockWords(d) || d.member("request").is(mockbase.NodeObject) && d.member("response").is(mockbase.NodeObject) && !d.at("request", "path").ok()
+}
+
+// hasWireMockWords tells whether the request of an object knows one of WireMock's own words.
+func hasWireMockWords(d value) bool {
 	words := []string{"url", "urlPath", "urlPattern", "urlPathPattern", "urlPathTemplate", "bodyPatterns", "customMatcher"}
-	if slices.ContainsFunc(words, d.member("request").has) {
-		return true
-	}
-	return d.member("response").is(mockbase.NodeObject) && !d.at("request", "path").ok()
+	return slices.ContainsFunc(words, d.member("request").has)
+}
+
+// hasSmockerWords tells whether an object is a mock of Smocker by the words that only it has.
+func hasSmockerWords(d value) bool {
+	return d.at("request", "path").ok() || d.at("request", "query_params").ok() || d.has("dynamic_response")
 }
 
 // isSmockerFile tells a file of Smocker's acceptance tests or sessions, whose mocks stand inside.

@@ -46,6 +46,10 @@ func (h *harArchive) entry(v value) {
 	if x.method == "" {
 		x.method = "GET"
 	}
+	if method := request.member("method"); method.ok() && !method.is(mockbase.NodeText) {
+		h.out.lost(method, "the method must be a text: the entry is left out")
+		return
+	}
 	u, err := url.Parse(strings.TrimSpace(request.member("url").text()))
 	if err != nil || u.Host == "" {
 		h.out.lost(request, "the address %s is no URL: the entry is left out", quoted(request.member("url").text()))

@@ -103,8 +103,8 @@ func hoverflyLogNormal(v value) *mockbase.Node {
 }
 
 func (h *hoverflyFile) pair(v value) {
-	o := h.out.object(v)
-	if o.node == nil {
+	o, ok := h.out.entry(v)
+	if !ok {
 		return
 	}
 	p := &hoverflyPair{file: h, out: h.out, mock: h.out.mock(v)}
@@ -114,7 +114,7 @@ func (h *hoverflyFile) pair(v value) {
 		}
 	}
 	o.skip("labels")
-	request := o.objectOf("request")
+	request := p.mock.judge(o, "request", hoverflyShape())
 	p.request(request)
 	p.response(o.objectOf("response"), request)
 	o.done()
@@ -156,7 +156,9 @@ func hoverflyMatchers(v value) []hoverflyMatcher {
 		list = append(list, hoverflyMatcher{strings.ToLower(v.member("matcher").text()), v.member("value"), v.member("doMatch"), v})
 	case v.is(mockbase.NodeObject):
 		for _, e := range v.entries() {
-			if kind, ok := older[e.key]; ok && e.ok() {
+			if kind, ok := older[e.key]; !ok {
+				list = append(list, hoverflyMatcher{e.key, e.value, value{}, e.value})
+			} else if e.ok() {
 				list = append(list, hoverflyMatcher{kind, e.value, value{}, e.value})
 			}
 		}
@@ -164,6 +166,19 @@ func hoverflyMatchers(v value) []hoverflyMatcher {
 		list = append(list, hoverflyMatcher{"glob", v, value{}, v})
 	}
 	return list
+}
+
+// hoverflyShape is the request of a pair, of any version.
+func hoverflyShape() conditionShape {
+	const matchers = aText | aList | anObject
+	return conditionShape{
+		places: []string{"path"},
+		members: map[string]kinds{
+			"method": matchers, "path": matchers, "destination": matchers, "scheme": matchers, "body": matchers, "query": matchers,
+			"deprecatedQuery": matchers, "queriesWithMatchers": anObject, "headers": anObject, "headersWithMatchers": anObject,
+			"requiresState": anObject, "requestType": aText,
+		},
+	}
 }
 
 func (p *hoverflyPair) request(r *object) {
@@ -214,6 +229,9 @@ func (p *hoverflyPair) where(r *object) {
 	if len(paths) == 0 {
 		p.mock.place("path", "/**")
 	}
+	if len(paths) == 0 && r.has("path") {
+		p.mock.unmet(r.get("path"), "the path has no condition that is known")
+	}
 	if v := r.get("scheme"); v.ok() {
 		p.out.lost(v, "the scheme is left out: MockBase answers on its own")
 	}
@@ -222,6 +240,11 @@ func (p *hoverflyPair) where(r *object) {
 
 func (p *hoverflyPair) pathMatcher(m hoverflyMatcher) {
 	text := m.operand.text()
+	if !m.operand.scalar() {
+		p.mock.place("path", "/**")
+		p.mock.unmet(m.from, "the condition on the path has no value that is a text")
+		return
+	}
 	switch m.kind {
 	case "exact":
 		p.path = text
@@ -330,6 +353,10 @@ func (p *hoverflyPair) condition(m hoverflyMatcher) *mockbase.Node {
 		return nil
 	}
 	text := m.operand.text()
+	if m.kind == "array" != m.operand.is(mockbase.NodeList) || m.kind != "array" && !m.operand.scalar() {
+		p.mock.unmet(m.from, "the value of the condition %s is of another kind than it has to be", quoted(m.kind))
+		return nil
+	}
 	switch m.kind {
 	case "exact":
 		return with("equals", textNode(text)).node()

@@ -188,10 +188,15 @@ func routeMethod(v value) string {
 	}
 }
 
+// routeShape is what a route says about where it answers.
+func routeShape() conditionShape {
+	return conditionShape{places: []string{"endpoint"}, members: map[string]kinds{"endpoint": aText, "method": aText}}
+}
+
 // route translates one route.
 func (e *mockoonEnvironment) route(v value, priority int64) {
-	o := e.out.object(v)
-	if o.node == nil {
+	o, ok := e.out.entry(v)
+	if !ok {
 		return
 	}
 	o.skip("uuid", "method", "endpoint", "documentation", "enabled", "responses", "responseMode", "type", "streamingMode", "streamingInterval")
@@ -201,6 +206,7 @@ func (e *mockoonEnvironment) route(v value, priority int64) {
 		return
 	}
 	m := e.out.mock(v)
+	m.stated(o, routeShape())
 	m.text("description", summary(v.member("documentation").text()))
 	if v.member("enabled").ok() && !v.member("enabled").isTrue() {
 		m.set("enabled", falseNode())

@@ -34,8 +34,8 @@ func mockserver(s *source, out *output) error {
 }
 
 func expectation(v value, out *output) {
-	o := out.object(v)
-	if o.node == nil {
+	o, ok := out.entry(v)
+	if !ok {
 		return
 	}
 	if spec := o.get("specUrlOrPayload"); spec.ok() {
@@ -50,7 +50,7 @@ func expectation(v value, out *output) {
 		e.mock.set("priority", numberNode(p))
 	}
 	e.times(o)
-	e.request(o.objectOf("httpRequest"))
+	e.request(e.mock.judge(o, "httpRequest", mockserverShape()))
 	e.action(o)
 	o.done()
 	out.add(e.mock)
@@ -73,7 +73,20 @@ func (e *mockserverMock) times(o *object) {
 	}
 }
 
-// request translates the conditions. Without one the expectation answers everything.
+// mockserverShape is the request of an expectation.
+func mockserverShape() conditionShape {
+	return conditionShape{
+		places: []string{"path"},
+		members: map[string]kinds{
+			"method": aText | anObject, "path": aText | anObject, "pathParameters": aList | anObject, "queryStringParameters": aList | anObject,
+			"headers": aList | anObject, "cookies": aList | anObject, "body": anyKind, "not": aBool, "specUrlOrPayload": aText | anObject,
+			"operationId": aText, "secure": aBool, "keepAlive": aBool, "protocol": aText, "socketAddress": anObject, "localAddress": aText,
+			"remoteAddress": aText, "clientCertificateChain": aList,
+		},
+	}
+}
+
+// request translates the conditions. An empty one answers everything.
 func (e *mockserverMock) request(r *object) {
 	m := e.mock
 	if spec := r.get("specUrlOrPayload"); spec.ok() {
@@ -223,6 +236,10 @@ func (e *mockserverMock) conditions(items []value) []*mockbase.Node {
 func (e *mockserverMock) condition(v value) *mockbase.Node {
 	if v.is(mockbase.NodeObject) {
 		return e.schema(v)
+	}
+	if !v.scalar() {
+		e.mock.unmet(v, "a condition is a text or a schema")
+		return nil
 	}
 	text, negated := strings.CutPrefix(v.text(), "!")
 	var d *doc

@@ -51,7 +51,11 @@ func pairsOf(v value) []entry {
 		if !values.ok() {
 			values = item.member("value")
 		}
-		list = append(list, entry{item.member("name").text(), values})
+		name := item.member("name").text()
+		if name == "" {
+			values = item // for a warning at its place: a condition without a name cannot be read
+		}
+		list = append(list, entry{name, values})
 	}
 	return list
 }

@@ -42,6 +42,8 @@ type output struct {
 	// names holds every name that is taken, with the next number to try behind it.
 	names     map[string]int
 	scenarios map[string]string
+	// judged is the mock whose conditions are being read, nil outside of conditions.
+	judged *mock
 }
 
 // made is a finished mock and the entry that it came from.

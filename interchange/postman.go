@@ -82,8 +82,8 @@ func (p *postmanFile) items(list []value, folders []string) {
 		if p.out.stopped() {
 			return
 		}
-		o := p.out.object(v)
-		if o.node == nil {
+		o, ok := p.out.entry(v)
+		if !ok {
 			continue
 		}
 		o.skip("id", "_postman_id", "uid", "protocolProfileBehavior", "variable", "_postman_isSubFolder", "auth", "event")
@@ -152,6 +152,15 @@ func (p *postmanFile) original(v value, one *saved) {
 	*one = other
 }
 
+// legible checks the kind of a part of a request that says where the mock answers.
+func (p *postmanFile) legible(v value, allowed kinds) bool {
+	if !v.ok() || allowed.has(v) {
+		return true
+	}
+	p.out.warn(v, mockbase.FieldType, "must be %s, found %s: the request is left out", allowed, v.node.Kind)
+	return false
+}
+
 // target reads method, address and body of a request, which may be an address alone.
 func (p *postmanFile) target(v value, x *saved) bool {
 	x.method = "GET"
@@ -169,6 +178,9 @@ func (p *postmanFile) target(v value, x *saved) bool {
 			p.out.lost(auth, "the credentials are no condition: the mock answers with and without them")
 		}
 		o.done()
+	}
+	if !p.legible(v.member("method"), aText) || !p.legible(address, aText|anObject) {
+		return false
 	}
 	raw, query, ok := p.address(address)
 	if !ok {

@@ -31,13 +31,13 @@ func smockerMocks(list []value, out *output) {
 		if out.stopped() {
 			return
 		}
-		o := out.object(v)
-		if o.node == nil {
+		o, ok := out.entry(v)
+		if !ok {
 			continue
 		}
 		t := &smockerMock{out: out, mock: out.mock(v)}
 		o.skip("state")
-		t.request(o.objectOf("request"))
+		t.request(t.mock.judge(o, "request", smockerShape()))
 		t.answer(o)
 		if times, ok := o.objectOf("context").integerOf("times"); ok && times > 0 {
 			t.mock.set("times", numberNode(times))
@@ -101,6 +101,16 @@ type smockerMock struct {
 	mock *mock
 }
 
+// smockerShape is the request of a mock.
+func smockerShape() conditionShape {
+	return conditionShape{
+		places: []string{"path"},
+		members: map[string]kinds{
+			"method": aText | anObject, "path": aText | anObject, "query_params": anObject, "headers": anObject, "body": aText | anObject,
+		},
+	}
+}
+
 func (t *smockerMock) request(r *object) {
 	t.method(r.get("method"))
 	t.path(r.get("path"))
@@ -125,6 +135,9 @@ func (t *smockerMock) method(v value) {
 	switch {
 	case !v.ok():
 		t.mock.request.set("method", textNode("GET"))
+	case !operand.scalar():
+		t.mock.request.set("method", textNode("ANY"))
+		t.mock.unmet(v, "the condition on the method has no value")
 	case name == "ShouldEqual":
 		t.mock.request.set("method", textNode(strings.ToUpper(operand.text())))
 	default:
@@ -162,6 +175,9 @@ func (t *smockerMock) path(v value) {
 	switch {
 	case !v.ok():
 		t.mock.place("path", "/**")
+	case !operand.scalar():
+		t.mock.place("path", "/**")
+		t.mock.unmet(v, "the condition on the path has no value")
 	case name == "ShouldEqual":
 		t.mock.literalPath(text)
 	case name == "ShouldMatch":
@@ -213,10 +229,22 @@ func (t *smockerMock) several(v value) *doc {
 	return d
 }
 
+// hasOperand checks that a matcher has the value that it compares with.
+func (t *smockerMock) hasOperand(v value, positive string) bool {
+	if _, operand := matcher(v); operand.scalar() || positive == "ShouldBeEmpty" || positive == "ShouldBeBlank" {
+		return true
+	}
+	t.mock.unmet(v, "the condition %s has no value that is a text", quoted(positive))
+	return false
+}
+
 // condition translates one matcher on a text, nil when it has no equivalent.
 func (t *smockerMock) condition(v value) *mockbase.Node {
 	name, operand := matcher(v)
 	positive := strings.Replace(name, "ShouldNot", "Should", 1)
+	if !t.hasOperand(v, positive) {
+		return nil
+	}
 	var d *doc
 	switch positive {
 	case "ShouldEqual", "ShouldResemble":

@@ -129,12 +129,14 @@ type object struct {
 
 	out  *output
 	read map[string]bool
+	// last tells that the conditions of a mock end with this object.
+	last bool
 }
 
 // object reads a value as an object. Anything else is warned of, and reads as an object without members.
 func (o *output) object(v value) *object {
 	if v.ok() && !v.is(mockbase.NodeObject) {
-		o.warn(v, mockbase.FieldType, "must be an object, found %s: it is left out", v.node.Kind)
+		o.wrong(v, mockbase.FieldType, "must be an object, found %s", v.node.Kind)
 		v.node = nil
 	}
 	return &object{value: v, out: o, read: map[string]bool{}}
@@ -150,7 +152,7 @@ func (o *object) get(name string) value {
 func (o *object) textOf(name string) string {
 	v := o.get(name)
 	if v.ok() && !v.scalar() {
-		o.out.warn(v, mockbase.FieldType, "must be a text, found %s: it is left out", v.node.Kind)
+		o.out.wrong(v, mockbase.FieldType, "must be a text, found %s", v.node.Kind)
 		return ""
 	}
 	return v.text()
@@ -164,7 +166,7 @@ func (o *object) integerOf(name string) (int64, bool) {
 	}
 	n, ok := v.integer()
 	if !ok {
-		o.out.warn(v, mockbase.FieldType, "must be a whole number: it is left out")
+		o.out.wrong(v, mockbase.FieldType, "must be a whole number")
 	}
 	return n, ok
 }
@@ -176,7 +178,7 @@ func (o *object) objectOf(name string) *object { return o.out.object(o.get(name)
 func (o *object) listOf(name string) []value {
 	v := o.get(name)
 	if v.ok() && !v.is(mockbase.NodeList) {
-		o.out.warn(v, mockbase.FieldType, "must be a list, found %s: it is left out", v.node.Kind)
+		o.out.wrong(v, mockbase.FieldType, "must be a list, found %s", v.node.Kind)
 	}
 	return v.items()
 }
@@ -192,8 +194,11 @@ func (o *object) skip(names ...string) {
 func (o *object) done() {
 	for _, e := range o.entries() {
 		if !o.read[e.key] && !e.silent() {
-			o.out.warn(e.value, codeNotTranslated, "%s has no equivalent: it is left out", strconv.Quote(e.key))
+			o.out.wrong(e.value, codeNotTranslated, "%s has no equivalent", strconv.Quote(e.key))
 		}
+	}
+	if o.last {
+		o.out.judged = nil
 	}
 }
 

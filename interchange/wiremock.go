@@ -70,8 +70,8 @@ type wiremockStub struct {
 }
 
 func (w *wiremockStub) translate(v value) {
-	stub := w.out.object(v)
-	if stub.node == nil {
+	stub, ok := w.out.entry(v)
+	if !ok {
 		return
 	}
 	w.mock = w.out.mock(v)
@@ -80,7 +80,7 @@ func (w *wiremockStub) translate(v value) {
 	w.priority(stub)
 	w.scenario(stub)
 	w.metadata(stub)
-	w.request(stub.objectOf("request"))
+	w.request(w.mock.judge(stub, "request", wiremockShape()))
 	answer := w.response(stub.objectOf("response"))
 	if state := stub.textOf("newScenarioState"); state != "" {
 		if w.mock.get("scenario") == nil {

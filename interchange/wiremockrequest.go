@@ -9,6 +9,19 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
+// wiremockShape is the request of a stub mapping.
+func wiremockShape() conditionShape {
+	return conditionShape{
+		places: []string{"url", "urlPath", "urlPattern", "urlPathPattern", "urlPathTemplate"},
+		members: map[string]kinds{
+			"method": aText | anObject, "url": aText, "urlPath": aText, "urlPattern": aText, "urlPathPattern": aText, "urlPathTemplate": aText,
+			"pathParameters": anObject, "queryParameters": anObject, "formParameters": anObject, "headers": anObject, "cookies": anObject,
+			"host": aText | anObject, "basicAuthCredentials": anObject, "basicAuth": anObject, "bodyPatterns": aList, "multipartPatterns": aList,
+			"scheme": aText, "port": aNumber | aText, "clientIp": aText | anObject, "customMatcher": anObject, "andMatchers": aList,
+		},
+	}
+}
+
 // request translates the conditions of a stub.
 func (w *wiremockStub) request(r *object) {
 	m := w.mock
@@ -280,13 +293,22 @@ func (w *wiremockStub) operators(v value, p presence) *mockbase.Node {
 
 // operator translates one member of a condition.
 func (w *wiremockStub) operator(o *object, e entry, d *doc, p presence) {
+	o.skip(e.key)
+	if slices.Contains([]string{"equalTo", "contains", "doesNotContain", "matches", "doesNotMatch"}, e.key) && !e.scalar() {
+		w.mock.unmet(e.value, "the operand of %s must be a text", e.key)
+		return
+	}
+	w.textOperator(o, e, d, p)
+}
+
+// textOperator translates one member of a condition, whose operand is a text where it has to be.
+func (w *wiremockStub) textOperator(o *object, e entry, d *doc, p presence) {
 	negated := func(inner *doc) {
 		d.set("not", inner.node())
 		if p == present {
 			d.set("exists", trueNode())
 		}
 	}
-	o.skip(e.key)
 	switch e.key {
 	case "caseInsensitive":
 	case "equalTo":
