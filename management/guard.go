@@ -22,7 +22,7 @@ func (s *Server) guard(rt route) echo.HandlerFunc {
 		rt.patience = patience
 	}
 	checks := []func(*call) error{
-		negotiate, s.checkPlace, checkCookieUse, s.identify, s.admit, s.permit, find, checkQuery, s.prepareAudit,
+		negotiate, s.checkPlace, checkCookieUse, s.identify, s.admit, s.permit, find, checkQuery, checkCondition, s.prepareAudit,
 	}
 	handle := s.handled(rt)
 	inner := func(ec echo.Context) error {
@@ -92,10 +92,17 @@ func (s *Server) admit(c *call) error {
 		c.project, c.role = found, role
 		return nil
 	}
-	if !exists && c.route.absent && c.Param("mock") == "" {
+	if !exists && c.route.absent && c.Param("mock") == "" && s.wouldCreate(c) {
 		return nil
 	}
 	return noSuchProject()
+}
+
+// wouldCreate tells whether the caller asks to make the project of the path and may make projects. Everybody else learns
+// nothing from a project that is not there: it is like one that they do not see (rule M-14).
+func (s *Server) wouldCreate(c *call) bool {
+	wish := c.Request().URL.Query().Get("createProject")
+	return wish != "" && wish != "false" && permitToken(c.caller, c.route) == nil && s.mayCreateProject(c) == nil
 }
 
 func noSuchProject() error {

@@ -72,7 +72,7 @@ func (r *replays) begin(ctx context.Context, id replayID, digest []byte) (kept *
 		return nil, err
 	case !bytes.Equal(found.Digest, digest):
 		return nil, &mockbase.Error{
-			Code: mockbase.CodeIdempotencyMismatch, Message: "this Idempotency-Key came before with another body", Hint: "use a new key for a new request",
+			Code: mockbase.CodeIdempotencyMismatch, Message: "this Idempotency-Key came before with another body or query", Hint: "use a new key for a new request",
 		}
 	}
 	return &answer{status: found.Status, mediaType: found.MediaType, header: found.Header, body: found.Body}, nil
@@ -165,7 +165,7 @@ func (s *Server) answerOnce(c *call, id replayID, digest []byte, handle func(*ca
 	}
 }
 
-// digest reads the body and puts it back for the handler.
+// digest reads the body and puts it back for the handler. The query is part of what was asked.
 func (*Server) digest(c *call) ([sha256.Size]byte, error) {
 	r, limit := c.Request(), c.route.body
 	if r.ContentLength > limit {
@@ -176,7 +176,11 @@ func (*Server) digest(c *call) ([sha256.Size]byte, error) {
 		return [sha256.Size]byte{}, unreadable(err, limit)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return sha256.Sum256(body), nil
+	sum := sha256.Sum256(body)
+	if query := r.URL.Query().Encode(); query != "" {
+		sum = sha256.Sum256(append(sum[:], query...))
+	}
+	return sum, nil
 }
 
 // repeat writes an answer again.

@@ -41,6 +41,31 @@ func readCondition(c *call, name string) condition {
 	return cond
 }
 
+// checkCondition refuses an If-Match that is no list of ETags (RFC 9110, section 13.1.1): who sends one means a version, and
+// must not be taken for somebody who means another. The revision of a plan may be sent as the number that the plan tells.
+func checkCondition(c *call) error {
+	sent := c.Request().Header.Values("If-Match")
+	for text := range strings.SplitSeq(strings.Join(sent, ","), ",") {
+		text = strings.TrimSpace(text)
+		_, isNumber := strconv.ParseUint(text, 10, 63)
+		switch {
+		case len(sent) == 0, text == "*", isETag(strings.TrimPrefix(text, "W/")):
+		case c.route.operation == "applyDefinition" && isNumber == nil:
+		default:
+			return &mockbase.Error{
+				Code: mockbase.CodeInvalidParameter, Message: "If-Match is no list of ETags: " + shown(text),
+				Hint: `send the ETag with its quotes, as in If-Match: "v7", or *`,
+			}
+		}
+	}
+	return nil
+}
+
+// isETag tells whether a text is an opaque tag in quotes.
+func isETag(text string) bool {
+	return len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' && !strings.Contains(text[1:len(text)-1], `"`)
+}
+
 // readETag reads "v7", and also v7 and 7, as which the revision of a plan may be sent.
 func readETag(text string) (int64, bool) {
 	if bare, ok := strings.CutPrefix(text, `"`); ok {

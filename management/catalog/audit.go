@@ -134,14 +134,8 @@ type changedItem struct {
 // disclose compares the project before a change, which may be nil, with the one after it.
 func disclose(before, after *mockbase.Project) *disclosure {
 	d := &disclosure{secret: map[string]bool{}}
-	for _, p := range []*mockbase.Project{before, after} {
-		if p == nil {
-			continue
-		}
-		for name, note := range p.VariableNotes {
-			d.secret[name] = d.secret[name] || note.Secret
-		}
-	}
+	d.hide(before)
+	d.hide(after)
 	if before == nil || after == nil || before == after {
 		return d
 	}
@@ -158,6 +152,16 @@ func disclose(before, after *mockbase.Project) *disclosure {
 		d.one = &items[0]
 	}
 	return d
+}
+
+// hide notes the secrets of a project, which may be nil.
+func (d *disclosure) hide(p *mockbase.Project) {
+	if p == nil {
+		return
+	}
+	for name, note := range p.VariableNotes {
+		d.secret[name] = d.secret[name] || note.Secret
+	}
 }
 
 // changes lists the items of a section that differ between two projects. A variable that becomes a secret differs as well.

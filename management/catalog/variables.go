@@ -42,6 +42,9 @@ func (c *Catalog) SetVariable(ctx context.Context, projectID string, v VariableC
 				return err
 			}
 		}
+		if err := v.unmask(s.Project); err != nil {
+			return err
+		}
 		next, err := withVariable(s.Project, &v)
 		if err != nil {
 			return err
@@ -53,6 +56,25 @@ func (c *Catalog) SetVariable(ctx context.Context, projectID string, v VariableC
 		return err
 	})
 	return made, err
+}
+
+// unmask puts the stored value of a secret in the place of the mask, which is what a client got that sends back what it read.
+// Nothing else can be meant by a mask.
+func (v *VariableChange) unmask(p *mockbase.Project) error {
+	var text string
+	if json.Unmarshal(v.Value, &text) != nil || text != Mask {
+		return nil
+	}
+	stored, known := variable(&p.Config, v.Name)
+	if known && p.NoteOf(v.Name).Secret && (v.Secret == nil || *v.Secret) {
+		v.Value = stored
+		return nil
+	}
+	detail := fmt.Sprintf("%s stands for a secret that is not shown, and the project has no secret %q: send the value itself", Mask, v.Name)
+	if known && p.NoteOf(v.Name).Secret {
+		detail = Mask + " stands for the secret that is not shown: send the value itself when it shall be no secret any more"
+	}
+	return mockbase.Invalid([]mockbase.FieldError{{Pointer: "#/value", Code: mockbase.FieldConflict, Detail: detail}})
 }
 
 // withVariable is a project with a variable as it shall be.
