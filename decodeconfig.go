@@ -186,7 +186,7 @@ func decodeCollection(e entry) Collection {
 	f.filled("id", &c.IDMember)
 	f.Bool("singular", &c.Singular)
 	decodeSeedData(f, &c)
-	f.Text("seedFile", &c.SeedFile)
+	f.filled("seedFile", &c.SeedFile)
 	f.atMostOne("seed", "seedFile")
 	if schema, ok := f.at("schema"); ok {
 		checkSchema(schema)

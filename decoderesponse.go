@@ -2,6 +2,7 @@ package mockbase
 
 import (
 	"math"
+	"net/textproto"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func decodeResponse(at place, r *Response) {
 	f.Int("times", &r.Times, 1, math.MaxInt)
 	r.Status, r.StatusTemplate = decodeStatus(f)
 	r.Headers = decodeHeaders(f, "headers")
-	r.Trailers = decodeHeaders(f, "trailers")
+	r.Trailers = decodeTrailers(f)
 	r.EarlyHints = decodeHeaders(f, "earlyHints")
 	r.Body = decodeBody(f, BodyJSON, BodyText, BodyBase64, BodyFile)
 	r.Template = optional(f, (*Fields).Bool, "template")
@@ -159,6 +160,26 @@ func decodePlain(at place) *PlainResponse {
 	r.Delay = decodeMember(f, "delay", decodeDelay)
 	f.Done()
 	return r
+}
+
+// noTrailers names the fields that frame or route a message, say who asks, or what to do with the body.
+func noTrailers() []string {
+	return []string{
+		"Authorization", "Cache-Control", "Content-Encoding", "Content-Length", "Content-Range", "Content-Type", "Expect", "Host",
+		"Max-Forwards", "Pragma", "Range", "Set-Cookie", "Te", "Trailer", "Upgrade", "Www-Authenticate",
+	}
+}
+
+// decodeTrailers reads the fields after a body: none that frames, routes, allows or describes what came before (RFC 9110,
+// section 6.5.1).
+func decodeTrailers(f *Fields) []Header {
+	trailers := decodeHeaders(f, "trailers")
+	for _, e := range f.entries("trailers") {
+		if slices.Contains(noTrailers(), textproto.CanonicalMIMEHeaderKey(e.name)) {
+			e.key.fault(FieldPattern, "%s must come before the body, so it is no trailer: put it into headers", e.name)
+		}
+	}
+	return trailers
 }
 
 // decodeHeaders reads header fields.

@@ -3,6 +3,7 @@ package mockbase
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,8 @@ const (
 	maxEvents = 10_000
 	// The bounds of a close frame and a ping (RFC 6455, section 5.5).
 	maxCloseReason = 123
+	minCloseCode   = 1000
+	maxCloseCode   = 4999
 	maxPing        = 125
 	defaultMessage = 1 << 20
 )
@@ -114,7 +117,9 @@ func (f *Fields) onlyTrue(name string, to *bool) {
 func decodeWebSocket(at place) *WebSocket {
 	f := at.fields()
 	w := &WebSocket{Otherwise: "ignore", MaxMessage: defaultMessage}
-	f.Texts("subprotocols", &w.Subprotocols)
+	if f.Texts("subprotocols", &w.Subprotocols) {
+		f.tokens("subprotocols")
+	}
 	w.OnConnect = decodeMessages(f, "onConnect")
 	for _, rule := range f.list("onMessage", 0, maxEvents) {
 		w.OnMessage = append(w.OnMessage, decodeMessageRule(rule))
@@ -124,6 +129,15 @@ func decodeWebSocket(at place) *WebSocket {
 	f.Int64("maxMessage", &w.MaxMessage, 1, math.MaxInt64)
 	f.Done()
 	return w
+}
+
+// tokens notes texts of a list that are no tokens.
+func (f *Fields) tokens(name string) {
+	for _, at := range f.list(name, 0, math.MaxInt) {
+		if !validToken(at.Text) {
+			at.fault(FieldPattern, "must be a token such as chat, without blanks and commas, found %s", quote(at.Text))
+		}
+	}
 }
 
 func decodeMessageRule(at place) WebSocketRule {
@@ -172,7 +186,10 @@ func decodeMessage(at place) WebSocketMessage {
 	m.Text = optional(f, (*Fields).Text, "text")
 	f.Raw("json", &m.JSON)
 	m.HasBase64 = f.base64("base64", &m.Base64)
-	m.Close = f.optionalInt("close", 1000, 4999)
+	m.Close = f.optionalInt("close", minCloseCode, maxCloseCode)
+	if m.Close != nil && slices.Contains([]int{1004, 1005, 1006, 1015}, *m.Close) {
+		f.Fault("close", FieldRange, "%d is reserved and never sent (RFC 6455, section 7.4.1); 1000 is a normal end, 4000 to 4999 are free", *m.Close)
+	}
 	if f.short("reason", &m.Reason, maxCloseReason) {
 		f.needs("reason", "close")
 		f.tooLong("reason", m.Reason, maxCloseReason)

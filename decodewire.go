@@ -3,6 +3,7 @@ package mockbase
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -134,6 +135,23 @@ func checkURL(f *Fields, name, text string) {
 		f.Fault(name, FieldPattern, "holds @: a URL takes no user and password here, send them in a header")
 	case strings.ContainsFunc(rest, isBlank):
 		f.Fault(name, FieldPattern, "holds a blank, found %s", quote(text))
+	default:
+		checkPort(f, name, rest)
+	}
+}
+
+// checkPort notes a port that is none. The text begins with the authority of a URL.
+func checkPort(f *Fields, name, text string) {
+	authority := text
+	if end := strings.IndexAny(text, "/?#"); end >= 0 {
+		authority = text[:end]
+	}
+	colon := strings.LastIndexByte(authority, ':')
+	if colon < 0 || strings.HasSuffix(authority, "]") || colon == len(authority)-1 {
+		return
+	}
+	if port, err := strconv.ParseUint(authority[colon+1:], 10, 16); err != nil || port == 0 {
+		f.Fault(name, FieldRange, "has the port %s: ports are from 1 to 65535", quote(authority[colon+1:]))
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *settings) readFile(name string) ([]byte, *failure) {
 		return nil, badFile("outside root", fmt.Sprintf("The file %s cannot be read: this server has no files root.", quoted(name)))
 	}
 	clean := path.Clean(name)
-	if name == "" || !fs.ValidPath(clean) || strings.ContainsRune(name, 0) {
+	if !insideRoot(name) {
 		return nil, outsideRoot(name)
 	}
 	body, err := readBelow(s.files, clean)
@@ -64,6 +64,11 @@ func (s *settings) readFile(name string) ([]byte, *failure) {
 		// os.Root says so of paths and symbolic links that lead out of it, and has no error to compare with.
 		return nil, outsideRoot(name)
 	}
+}
+
+// insideRoot tells whether the name of a file leads below the root, as far as the name says.
+func insideRoot(name string) bool {
+	return name != "" && fs.ValidPath(path.Clean(name)) && !strings.ContainsRune(name, 0)
 }
 
 var (

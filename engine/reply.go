@@ -98,10 +98,19 @@ func (w *workbench) reply(source *mockbase.Response) reply {
 	return d.compile(w.settings)
 }
 
-// needFiles refuses a file without a template where no file can be read (rule O17).
+// needFiles refuses a file without a template that can never be read (rule O17).
 func (w *workbench) needFiles(d *draft) {
 	templated := w.renders && bytes.Contains(d.body, []byte("{{"))
-	if d.kind == mockbase.BodyFile && w.settings.files == nil && !templated {
+	if d.kind != mockbase.BodyFile || templated {
+		return
+	}
+	if !insideRoot(string(d.body)) {
+		w.faults.Append(mockbase.FieldError{
+			Pointer: w.at + "/file", Code: mockbase.FieldPattern,
+			Detail: "must be the path of a file below the files root, such as bodies/user.json; " + quoted(string(d.body)) + " leads out of it",
+		})
+	}
+	if w.settings.files == nil {
 		w.faults.Append(mockbase.FieldError{
 			Pointer: w.at + "/file", Code: mockbase.FieldReference,
 			Detail: "this server has no files root: its operator names one with --files-root",

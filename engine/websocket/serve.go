@@ -13,9 +13,6 @@ import (
 	"github.com/coder/websocket"
 )
 
-// queued is how many replies may wait before the client is no longer read.
-const queued = 256
-
 // goodbye is how long a client has to answer a close.
 const goodbye = time.Second
 
@@ -43,7 +40,7 @@ type Outcome struct {
 // was written.
 func (h *Host) Serve(w http.ResponseWriter, r *http.Request, t *Talk) (Outcome, error) {
 	seized := &seizer{ResponseWriter: w, wire: &wire{}}
-	talk := &talk{Talk: t, wire: seized.wire, broadcasts: make(chan *Message, waiting)}
+	talk := &talk{Talk: t, wire: seized.wire, broadcasts: make(chan *Message, waiting), backlog: backlog{left: make(chan struct{}, 1)}}
 	if talk.Peer.Since.IsZero() {
 		talk.Peer.Since = t.Clock.Now()
 	}
@@ -72,6 +69,9 @@ type talk struct {
 
 	conn *websocket.Conn
 	wire *wire
+	// mute tells that nothing more is said.
+	mute    context.CancelFunc
+	backlog backlog
 	// broadcasts are messages from beside the script.
 	broadcasts chan *Message
 
@@ -82,30 +82,33 @@ type talk struct {
 
 // hold reads until the conversation ends, and leaves nothing running.
 func (t *talk) hold() Outcome {
-	ctx, cancel := context.WithCancel(context.Background())
+	saying, mute := context.WithCancel(context.Background())
+	defer mute()
+	t.mute = mute
 	var helpers sync.WaitGroup
-	helpers.Go(func() { t.say(ctx, t.Script.OnConnect, nil, t.Clock.Now()) })
-	replies := make(chan reply, queued)
-	helpers.Go(func() { t.answer(ctx, replies, &helpers) })
-	helpers.Go(func() { t.attend(ctx) })
-	t.read(ctx, replies)
-	cancel()
+	helpers.Go(func() { t.say(saying, t.Script.OnConnect, nil, t.Clock.Now()) })
+	replies := make(chan reply, most)
+	helpers.Go(func() { t.answer(saying, replies, &helpers) })
+	helpers.Go(func() { t.attend(saying) })
+	t.read(saying, replies)
+	mute()
 	_ = t.conn.CloseNow()
 	helpers.Wait()
 	t.outcome.Code = t.wire.sentClose()
 	return t.outcome
 }
 
-// attend passes broadcasts on until the conversation ends, and ends it when the server stops.
-func (t *talk) attend(ctx context.Context) {
+// attend passes broadcasts on until nothing more is said, and ends the conversation when the server stops.
+func (t *talk) attend(saying context.Context) {
 	for {
 		select {
 		case m := <-t.broadcasts:
 			t.send(m, nil)
 		case <-t.Closing:
+			t.wire.hurry()
 			t.close(int(websocket.StatusGoingAway), nil)
 			return
-		case <-ctx.Done():
+		case <-saying.Done():
 			return
 		}
 	}
@@ -118,10 +121,10 @@ type reply struct {
 	at       time.Time
 }
 
-// read reads messages until there are no more.
-func (t *talk) read(ctx context.Context, replies chan<- reply) {
+// read reads messages until there are no more. Those that come when nothing more is said are not answered.
+func (t *talk) read(saying context.Context, replies chan<- reply) {
 	for {
-		kind, data, err := t.conn.Read(ctx)
+		kind, data, err := t.conn.Read(context.Background())
 		if err != nil {
 			t.ended(err)
 			return
@@ -136,9 +139,9 @@ func (t *talk) read(ctx context.Context, replies chan<- reply) {
 		t.note(Heard{Kind: kindOf(m), Data: data, Ignored: rule == nil && !t.Script.Strict})
 		switch {
 		case rule != nil:
-			select {
-			case replies <- reply{m, rule.Reply, t.Clock.Now()}:
-			case <-ctx.Done():
+			if at := t.Clock.Now(); t.admit(saying, len(data)) {
+				// As many as are admitted have room.
+				replies <- reply{m, rule.Reply, at}
 			}
 		case t.Script.Strict:
 			t.close(int(websocket.StatusPolicyViolation), nil)
@@ -165,37 +168,36 @@ func (t *talk) ended(err error) {
 }
 
 // answer sends replies, one after the other unless they may overtake.
-func (t *talk) answer(ctx context.Context, replies <-chan reply, helpers *sync.WaitGroup) {
-	room := make(chan struct{}, queued)
+func (t *talk) answer(saying context.Context, replies <-chan reply, helpers *sync.WaitGroup) {
 	for {
 		select {
 		case r := <-replies:
-			if !t.Script.Unordered {
-				t.say(ctx, r.messages, r.to, r.at)
-				continue
+			answer := func() {
+				defer t.backlog.leave(len(r.to.Data))
+				t.say(saying, r.messages, r.to, r.at)
 			}
-			room <- struct{}{}
-			helpers.Go(func() {
-				defer func() { <-room }()
-				t.say(ctx, r.messages, r.to, r.at)
-			})
-		case <-ctx.Done():
+			if t.Script.Unordered {
+				helpers.Go(answer)
+			} else {
+				answer()
+			}
+		case <-saying.Done():
 			return
 		}
 	}
 }
 
 // say sends messages. Each waits for its own time after the one before it, the first after what it answers.
-func (t *talk) say(ctx context.Context, messages []Message, answered *Received, since time.Time) {
+func (t *talk) say(saying context.Context, messages []Message, answered *Received, since time.Time) {
 	for i := range messages {
 		m := &messages[i]
 		if m.After != nil {
 			due := since.Add(m.After())
-			if wait := due.Sub(t.Clock.Now()); wait > 0 && t.Clock.Sleep(ctx, wait) != nil {
+			if wait := due.Sub(t.Clock.Now()); wait > 0 && t.Clock.Sleep(saying, wait) != nil {
 				return
 			}
 		}
-		if ctx.Err() != nil || !t.send(m, answered) {
+		if saying.Err() != nil || !t.send(m, answered) {
 			return
 		}
 		since = t.Clock.Now()
@@ -220,7 +222,11 @@ func (t *talk) send(m *Message, answered *Received) bool {
 		return false
 	}
 	t.sent.Add(1)
-	if t.wire.frame(m.Kind.frame(), data) != nil {
+	if err := t.wire.frame(m.Kind.frame(), data); err != nil {
+		t.sent.Add(-1)
+		if !errors.Is(err, errSaid) {
+			t.drop()
+		}
 		return false
 	}
 	t.note(Heard{Sent: true, Kind: m.Kind, Data: data})
@@ -244,6 +250,13 @@ func (t *talk) close(code int, reason []byte) {
 		t.note(Heard{Sent: true, Kind: Close, Code: code, Data: reason})
 		_ = t.wire.SetReadDeadline(time.Now().Add(goodbye))
 	}
+	t.mute()
+}
+
+// drop ends a conversation whose client has left: nothing reaches it any more.
+func (t *talk) drop() {
+	t.mute()
+	_ = t.wire.Close()
 }
 
 // pinged answers a ping, so that the answer keeps to the order of frames.

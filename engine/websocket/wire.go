@@ -3,9 +3,11 @@ package websocket
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -38,6 +40,17 @@ type wire struct {
 	closed bool
 	// code is that of the close that was sent.
 	code int
+	// hurried tells that the client has no more than a moment to take what is written.
+	hurried atomic.Bool
+}
+
+// errSaid is the error of a frame after the close.
+var errSaid = errors.New("the close of the conversation is sent")
+
+// hurry gives the client a moment to take what is being written and what follows.
+func (w *wire) hurry() {
+	w.hurried.Store(true)
+	_ = w.SetWriteDeadline(time.Now().Add(goodbye))
 }
 
 // Write passes on a control frame of the library, which always writes a whole one. The library answers a close with its
@@ -68,7 +81,11 @@ func (w *wire) pass(frame []byte) (int, error) {
 }
 
 func (w *wire) write(frame []byte) (int, error) {
-	if err := w.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+	patience := writeTimeout
+	if w.closed || w.hurried.Load() {
+		patience = goodbye
+	}
+	if err := w.SetWriteDeadline(time.Now().Add(patience)); err != nil {
 		return 0, err //nolint:wrapcheck // callers see the end of the connection
 	}
 	return w.Conn.Write(frame)
@@ -89,7 +106,7 @@ func (w *wire) frame(first byte, payload []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return net.ErrClosed
+		return errSaid
 	}
 	w.closed = first == frameClose
 	_, err := w.write(frame)
