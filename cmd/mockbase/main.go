@@ -13,6 +13,6 @@ import (
 
 func main() {
 	// Libraries write to the standard logger what others sent them, in no format of ours. What matters comes as an error.
-	log.SetOutput(io.Discard)
+	log.SetOutput(io.Discard) //nolint:forbidigo // not to log by it, but to silence it
 	os.Exit(run(context.Background(), os.Args[1:], stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }
