@@ -78,6 +78,7 @@ func (d *Document) addPath(item member) {
 	if !strings.HasPrefix(item.name, "/") {
 		d.source.notes.add(item.place, mockbase.FieldPattern, "the path "+quoted(item.name)+" does not begin with a slash; it is read as if it did")
 	}
+	d.source.unknownMembers(at)
 	t := parseTemplate(item.name)
 	var made []*operation
 	for _, m := range methodsOf() {
@@ -93,6 +94,16 @@ func (d *Document) addPath(item member) {
 	}
 	d.operations = append(d.operations, made...)
 	d.plant(item.place, &t, made)
+}
+
+// unknownMembers warns of what a path has that is neither an operation nor anything else a path may have.
+func (s *source) unknownMembers(at place) {
+	for _, m := range at.members() {
+		known := slices.Contains([]string{"$ref", "summary", "description", "servers", "parameters"}, m.name) || strings.HasPrefix(m.name, "x-")
+		if !known && !slices.ContainsFunc(methodsOf(), func(own entryMethod) bool { return own.key == m.name }) {
+			s.notes.add(m.place, mockbase.FieldUnknownKey, quoted(m.name)+" is no method and nothing else that a path has: it is left out")
+		}
+	}
 }
 
 // plant puts the operations of a path below the prefixes of their servers (rule W1).

@@ -42,9 +42,12 @@ const mostResponses = 50
 // answers; the others answer as for a document: to Prefer, and to the query parameters __code and __example.
 func (s *Source) Expand(o ExpandOptions) *Expansion {
 	d := s.compile(&mockbase.Document{BasePath: "accept"})
-	e := &expander{options: o, document: d, taken: map[string]bool{}}
+	e := &expander{options: o, document: d, taken: map[string]bool{}, places: map[string]string{}}
 	made := &Expansion{Operations: d.Operations()}
 	for _, op := range d.operations {
+		if !e.first(op) {
+			continue
+		}
 		op.ready()
 		if mock := e.mock(op); mock != nil {
 			made.Mocks = append(made.Mocks, ExpandedMock{mock, op.at.at, op.at.node.Line, op.at.node.Column})
@@ -58,6 +61,27 @@ type expander struct {
 	options  ExpandOptions
 	document *Document
 	taken    map[string]bool
+	// places are the methods and paths, without the names of parameters, that operations have.
+	places map[string]string
+}
+
+// first tells whether no other operation answers at the place of this one, as the document itself answers (rule W3).
+func (e *expander) first(op *operation) bool {
+	if len(op.template.asks) > 0 {
+		return true
+	}
+	parts := []string{op.method, e.base(op)}
+	for i := range op.template.segments {
+		parts = append(parts, op.template.segments[i].shape())
+	}
+	key := strings.Join(parts, "\x01")
+	before, met := e.places[key]
+	if met {
+		op.document.source.notes.add(op.at, mockbase.WarningNotTranslated, "the operation became no mock: "+quoted(before)+" answers at the same place, as it comes first")
+		return false
+	}
+	e.places[key] = op.template.text
+	return true
 }
 
 // mock makes the mock of an operation; nil where a mock cannot say it, which is noted.
@@ -151,14 +175,18 @@ func (*expander) tags(op *operation) []*mockbase.Node {
 	return list
 }
 
+// base is the path of the first server.
+func (*expander) base(op *operation) string {
+	if list := op.document.serverPaths(op); len(list) > 0 && !strings.Contains(list[0], "{") {
+		return list[0]
+	}
+	return ""
+}
+
 // path is the path of the mock, below the first server.
 func (e *expander) path(op *operation) string {
-	base := ""
-	if list := op.document.serverPaths(op); len(list) > 0 && !strings.Contains(list[0], "{") {
-		base = list[0]
-	}
 	var b strings.Builder
-	b.WriteString(e.options.Prefix + base)
+	b.WriteString(e.options.Prefix + e.base(op))
 	met := map[string]bool{}
 	for i := range op.template.segments {
 		b.WriteByte('/')

@@ -18,7 +18,7 @@ const (
 	shortAfter  = 400
 	mostValues  = 20_000
 	cutAfter    = 1_000
-	mostItems   = 1_000
+	mostItems   = 10_000
 	mostText    = 100_000
 	nullChance  = 0.1
 	mostDynamic = 3
@@ -363,11 +363,12 @@ func (g *generator) fill(s *shape, out *mockbase.Node) error {
 
 // list makes as many items as needed, at least one if that is allowed.
 func (g *generator) list(s *shape) (*mockbase.Node, error) {
-	count := g.count(s)
-	if count > mostItems {
-		return nil, errUnmet
+	count, least, err := g.span(s)
+	if err != nil {
+		return nil, err
 	}
 	out := &mockbase.Node{Kind: mockbase.NodeList}
+	met := map[string]bool{}
 	outer := g.variant
 	defer func() { g.variant = outer }()
 	for i := range count {
@@ -376,20 +377,40 @@ func (g *generator) list(s *shape) (*mockbase.Node, error) {
 		}
 		v, err := g.item(s, i)
 		if err != nil {
-			if i >= s.minItems {
+			if i >= least {
 				break
 			}
 			return nil, err
 		}
-		if s.unique && slices.ContainsFunc(out.Items, func(n *mockbase.Node) bool { return string(n.JSON()) == string(v.JSON()) }) {
+		if s.unique && double(met, v) {
 			continue
 		}
 		out.Items = append(out.Items, v)
 	}
-	if len(out.Items) < s.minItems {
+	if len(out.Items) < least {
 		return nil, errUnmet
 	}
 	return out, nil
+}
+
+// double tells whether a value was met before, and notes it.
+func double(met map[string]bool, v *mockbase.Node) bool {
+	key := string(v.JSON())
+	before := met[key]
+	met[key] = true
+	return before
+}
+
+// span is how many items a list gets, and how few of them are enough: those of a list that is longer than any are cut.
+func (g *generator) span(s *shape) (count, least int, err error) {
+	count = g.count(s)
+	if count <= mostItems {
+		return count, s.minItems, nil
+	}
+	if g.spent = true; g.manner != mannerCut {
+		return 0, 0, errUnmet
+	}
+	return cutAfter, 0, nil
 }
 
 func (g *generator) count(s *shape) int {

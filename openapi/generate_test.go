@@ -100,7 +100,6 @@ func TestW42_what_cannot_be_met_is_500_and_warned_of(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []string{
 		"{ type: integer, minimum: 5, maximum: 4 }",
-		"{ type: array, items: { type: integer }, minItems: 2000000000 }",
 		"{ type: string, minLength: 2000000000 }",
 		"{ type: object, required: [a], properties: { a: false } }",
 		"{ allOf: [{ type: string }, { type: integer }] }",

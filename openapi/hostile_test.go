@@ -32,13 +32,13 @@ func TestW22_vast_documents_are_bounded(t *testing.T) {
 		text, want string
 		warned     bool
 	}{
-		"a thousand references":       {chain(1000, "NEXT"), `200 application/json "string"`, true},
+		"a thousand references":       {chain(1000, "NEXT"), `200 application/json "string"`, false},
 		"a thousand levels":           {chain(1000, "{ type: object, properties: { n: NEXT } }"), "200 application/json ", false},
 		"three to the power of forty": {chain(40, "{ type: object, required: [a, b, c], properties: { a: NEXT, b: NEXT, c: NEXT } }"), `200 application/json {"a":`, true},
 		"a huge enum":                 {hostilePaths + "    S0: { type: string, enum: [" + strings.Repeat("v, ", 100_000) + "w] }\n", `200 application/json "v"`, false},
 		"a pattern that RE2 refuses":  {hostilePaths + "    S0: { type: string, pattern: '^(a+)+$(?=x)' }\n", "200 application/json ", true},
 		"counts within counts":        {hostilePaths + "    S0: { type: string, pattern: '^((a{0,1000}){0,1000}){0,1000}$' }\n", "200 application/json ", true},
-		"billions of items":           {hostilePaths + "    S0: { type: array, minItems: 2000000000, items: { type: string } }\n", "500 answer-failed", true},
+		"billions of items":           {hostilePaths + "    S0: { type: array, minItems: 2000000000, items: { type: string } }\n", `200 application/json ["string"`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -200,6 +200,10 @@ func (l *limitReader) node() *mockbase.Node {
 	const most = 10_000_000
 	o := &object{}
 	limit := min(l.limit, most)
+	if l.limit > most {
+		l.operation.document.source.notes.add(l.response.at, mockbase.FieldRange,
+			"the declared limit of "+strconv.FormatInt(l.limit, 10)+" is beyond the bound: "+strconv.Itoa(most)+" is taken")
+	}
 	if limit == 0 {
 		limit = assumedLimit
 	}

@@ -17,8 +17,12 @@ const (
 	dialect31
 )
 
-// longestChain is how many references may lead to one another.
-const longestChain = 100
+// longestChain is how many references may lead to one another; unseenChain how many are followed before it is looked
+// whether they go round.
+const (
+	longestChain = 10_000
+	unseenChain  = 16
+)
 
 // source is the tree of a document. It is not changed once loaded.
 type source struct {
@@ -123,10 +127,21 @@ func (p place) reference() string {
 // warning, for a reference that leads nowhere or round in a circle (rule W22).
 func (s *source) follow(p place) (place, bool) {
 	start := p
-	for range longestChain {
+	var met map[*mockbase.Node]bool
+	for i := range longestChain {
 		ref := p.reference()
 		if ref == "" {
 			return p, p.node != nil
+		}
+		if met[p.node] {
+			s.notes.add(start, mockbase.FieldReference, "the references lead round in a circle")
+			return place{}, false
+		}
+		if i == unseenChain {
+			met = map[*mockbase.Node]bool{}
+		}
+		if met != nil {
+			met[p.node] = true
 		}
 		next, ok := s.resolve(ref)
 		if !ok {
@@ -135,7 +150,7 @@ func (s *source) follow(p place) (place, bool) {
 		}
 		p = next
 	}
-	s.notes.add(start, mockbase.FieldReference, "the references lead round in a circle")
+	s.notes.add(start, mockbase.FieldReference, "more than "+strconv.Itoa(longestChain)+" references lead to one another: they are not followed")
 	return place{}, false
 }
 

@@ -95,6 +95,24 @@ func after(d time.Duration) string {
 	return " in " + d.Round(time.Second).String()
 }
 
+// argument names what is wrong as the person gave it: a parameter of the query is a flag of the command.
+func argument(place string) string {
+	name, ok := strings.CutPrefix(strings.ReplaceAll(place, "/", "."), "query.")
+	if !ok {
+		return name
+	}
+	var b strings.Builder
+	b.WriteString("--")
+	for _, r := range name {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('-')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 // wrongUse lists what the server says of the arguments it was given, each in a line of its own.
 func wrongUse(what string, refused *client.RefusedError) error {
 	if len(refused.Problem.Fields) == 0 {
@@ -104,7 +122,7 @@ func wrongUse(what string, refused *client.RefusedError) error {
 	for _, f := range refused.Problem.Fields {
 		line := "mockbase: " + what + ": "
 		if place := strings.TrimPrefix(strings.TrimPrefix(f.Pointer, "#"), "/"); place != "" {
-			line += strings.ReplaceAll(place, "/", ".") + ": "
+			line += argument(place) + ": "
 		}
 		list.lines = append(list.lines, line+f.Detail)
 		fix := ""

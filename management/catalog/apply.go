@@ -126,7 +126,7 @@ type planning struct {
 func (c *Catalog) planFor(s *mockbase.Snapshot, d *mockbase.Definition, r rules) (*planning, error) {
 	p := &planning{rules: r, catalog: c, from: s, plan: newPlan()}
 	p.plan.Source, p.plan.Revision = cmp.Or(r.folder, r.source), s.Project.Revision
-	named, faults := nameMocks(d.Mocks)
+	named, faults := nameMocks(d.Mocks, p.claimed())
 	if err := mockbase.Invalid(faults); err != nil {
 		return nil, err
 	}
@@ -280,10 +280,24 @@ func (p *planning) finish() {
 	}
 }
 
+// claimed are the names of the mocks that belong to another source. Names that nobody gave go round them: two sources that
+// never heard of one another cannot be in each other's way.
+func (p *planning) claimed() map[string]bool {
+	names := map[string]bool{}
+	for _, m := range p.from.Mocks {
+		if !p.files() && !p.adopt && m.Owner != "" && m.Owner != p.source {
+			names[m.Name] = true
+		}
+	}
+	return names
+}
+
 // nameMocks gives the mocks of a definition their final names: those that their authors gave, and around them those
 // that were made up, in file order (mock format, section 4). A definition that was put together from several files may
 // give a name twice.
-func nameMocks(mocks []*mockbase.Mock) ([]*mockbase.Mock, []mockbase.FieldError) {
+//
+// A name of claimed belongs to something else: no name that is made up may be it (rule M-76).
+func nameMocks(mocks []*mockbase.Mock, claimed map[string]bool) ([]*mockbase.Mock, []mockbase.FieldError) {
 	taken := make(map[string]bool, len(mocks))
 	var faults []mockbase.FieldError
 	for i, m := range mocks {
@@ -301,7 +315,7 @@ func nameMocks(mocks []*mockbase.Mock) ([]*mockbase.Mock, []mockbase.FieldError)
 	named := make([]*mockbase.Mock, len(mocks))
 	for i, m := range mocks {
 		if m.NameGenerated {
-			m = renamed(m, mockbase.UniqueName(defaultName(m), func(name string) bool { return taken[name] }))
+			m = renamed(m, mockbase.UniqueName(defaultName(m), func(name string) bool { return taken[name] || claimed[name] }))
 			taken[m.Name] = true
 		}
 		named[i] = m

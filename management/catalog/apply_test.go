@@ -327,3 +327,29 @@ func TestM161_a_plan_that_is_not_permitted_changes_nothing(t *testing.T) {
 		t.Error("a refused apply changed the project")
 	}
 }
+
+// M-76: names that nobody gave go round those of other sources, and are the same when they are made again.
+func TestM76_names_that_are_made_up_never_collide_with_another_source(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, catalog.Quotas{})
+	h.createProject(t, "shop")
+	one := decodeDefinition(t, "mocks:\n- { request: GET /a/w, response: {} }")
+	other := decodeDefinition(t, "mocks:\n- { request: GET /a-w, response: {} }")
+	if _, err := h.Apply(t.Context(), "shop", one, catalog.ApplyOptions{Source: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	for round, created := range []int{1, 0} {
+		plan, err := h.Apply(t.Context(), "shop", other, catalog.ApplyOptions{Source: "other", Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(plan.Conflicts) > 0 || len(plan.Created) != created {
+			t.Errorf("round %d: %+v", round, plan)
+		}
+	}
+	named := decodeDefinition(t, "mocks:\n- { name: get-a-w, request: GET /b, response: {} }")
+	plan, err := h.Apply(t.Context(), "shop", named, catalog.ApplyOptions{Source: "third", Keep: true})
+	if err != nil || len(plan.Conflicts) != 1 {
+		t.Errorf("a name that was given: %+v, %v", plan, err)
+	}
+}
