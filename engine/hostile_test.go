@@ -114,7 +114,8 @@ func TestHostileRequestsHaveTheStatusOfTheirRule(t *testing.T) {
 					t.Errorf("recorded as %d", x.Response.Status)
 				}
 			}
-			if took := time.Since(start); took > 15*time.Second {
+			// What grows with the square of such a request takes hours; a busy machine takes its time too.
+			if took := time.Since(start); took > 60*time.Second {
 				t.Errorf("took %s", took)
 			}
 		})
@@ -143,7 +144,7 @@ func sendHostile(t *testing.T, address string, r hostileRequest) int {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(60 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	line, fields, _ := strings.Cut(r.head, "\n")

@@ -184,7 +184,8 @@ func TestG9_a_miss_of_lists_in_lists_ends_soon(t *testing.T) {
 	if d := jsonvalue.Compare(forward, wrong, o); d == nil || d.Actual != "too large" {
 		t.Errorf("got %+v", d)
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	// That it gave up shows in the difference; the time is for a busy machine, and the race detector.
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("that took %v", took)
 	}
 }
