@@ -176,6 +176,7 @@ func readFile(root fs.FS, name string) ([]byte, error) {
 // readFolder reads the regular files of a folder and of those inside it.
 func readFolder(root fs.FS) ([]interchange.File, error) {
 	var files []interchange.File
+	size := 0
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -184,6 +185,9 @@ func readFolder(root fs.FS) ([]interchange.File, error) {
 			return errTooLarge
 		}
 		text, err := readFile(root, name)
+		if size += len(text); err == nil && size > interchange.MaxBytes {
+			err = errTooLarge
+		}
 		files = append(files, interchange.File{Name: name, Text: text})
 		return err
 	})
