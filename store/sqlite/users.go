@@ -35,10 +35,16 @@ func changeUser(ctx context.Context, tx *sql.Tx, c mockbase.UserChange) (*mockba
 	if err != nil {
 		return nil, err
 	}
+	could := !u.Disabled
 	if err := c.Change(u); err != nil {
 		return nil, err
 	}
 	u.ID = c.ID
+	if could && u.Disabled {
+		if err := keepOwned(ctx, tx, u.ID); err != nil {
+			return nil, err
+		}
+	}
 	if err := updateUser(ctx, tx, u); err != nil {
 		return nil, err
 	}
@@ -93,12 +99,8 @@ func keepAdmin(ctx context.Context, tx *sql.Tx, do func() error) error {
 // DeleteUser deletes a user with what is theirs alone.
 func (d *DB) DeleteUser(ctx context.Context, id string) error {
 	return d.definitions.change(ctx, "delete user", func(ctx context.Context, tx *sql.Tx) error {
-		owned, err := solelyOwned(ctx, tx, id)
-		if err != nil {
+		if err := keepOwned(ctx, tx, id); err != nil {
 			return err
-		}
-		if owned != "" {
-			return lastOwner(owned)
 		}
 		if err := endTokens(ctx, tx, id); err != nil {
 			return err
@@ -113,11 +115,22 @@ func (d *DB) DeleteUser(ctx context.Context, id string) error {
 	})
 }
 
-// solelyOwned is the slug of a project that nobody else owns, "" if there is none.
+// keepOwned refuses to take an owner away from a project that nobody else owns who can act (rule M-50).
+func keepOwned(ctx context.Context, tx *sql.Tx, userID string) error {
+	owned, err := solelyOwned(ctx, tx, userID)
+	if err == nil && owned != "" {
+		return lastOwner(owned)
+	}
+	return err
+}
+
+// solelyOwned is the slug of a project that nobody else owns who is not disabled, "" if there is none. A user who is disabled
+// owns nothing alone as long as another owner is there: it could not get worse.
 func solelyOwned(ctx context.Context, tx *sql.Tx, userID string) (slug string, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT p.slug FROM project_members m JOIN projects p ON p.id = m.project_id
 		WHERE m.user_id = ?1 AND m.role = 'owner' AND NOT EXISTS (
-			SELECT 1 FROM project_members o WHERE o.project_id = m.project_id AND o.role = 'owner' AND o.user_id <> ?1)
+			SELECT 1 FROM project_members o JOIN users u ON u.id = o.user_id WHERE o.project_id = m.project_id AND o.role = 'owner' AND o.user_id <> ?1
+			AND (u.disabled = 0 OR (SELECT disabled FROM users WHERE id = ?1) = 1))
 		ORDER BY p.slug LIMIT 1`, userID).Scan(&slug)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
@@ -127,7 +140,7 @@ func solelyOwned(ctx context.Context, tx *sql.Tx, userID string) (slug string, e
 
 func lastOwner(slug string) error {
 	return &mockbase.Error{
-		Code: mockbase.CodeLastOwner, Message: "the user is the only owner of the project " + slug,
+		Code: mockbase.CodeLastOwner, Message: "the user is the only owner of the project " + slug + " who is not disabled",
 		Hint: "make somebody else an owner first, or delete the project",
 	}
 }
@@ -161,6 +174,10 @@ func (d *DB) Members(ctx context.Context, projectID string) ([]mockbase.ProjectM
 // PutMember gives a user a role in a project.
 func (d *DB) PutMember(ctx context.Context, projectID, userID string, role mockbase.ProjectRole, now time.Time) (added bool, err error) {
 	err = d.definitions.change(ctx, "change member", func(ctx context.Context, tx *sql.Tx) error {
+		before, err := ownersOf(ctx, tx, projectID)
+		if err != nil {
+			return err
+		}
 		rows, err := changed(tx.ExecContext(ctx, "UPDATE project_members SET role = ? WHERE project_id = ? AND user_id = ?",
 			string(role), projectID, userID))
 		if err != nil {
@@ -174,19 +191,33 @@ func (d *DB) PutMember(ctx context.Context, projectID, userID string, role mockb
 			}
 			return err
 		}
-		return keepOwner(ctx, tx, projectID)
+		return keepOwner(ctx, tx, projectID, before)
 	})
 	return added && err == nil, err
 }
 
-// keepOwner refuses a change that leaves a project without an owner (rule M-50).
-func keepOwner(ctx context.Context, tx *sql.Tx, projectID string) error {
-	var slug string
-	var owners int
-	err := tx.QueryRowContext(ctx, `SELECT slug, (SELECT count(*) FROM project_members WHERE project_id = projects.id AND role = 'owner')
-		FROM projects WHERE id = ?`, projectID).Scan(&slug, &owners)
-	if err == nil && owners == 0 {
-		return lastOwner(slug)
+// owners are those of a project: all of them, and those who are not disabled.
+type owners struct {
+	slug        string
+	all, acting int
+}
+
+func ownersOf(ctx context.Context, tx *sql.Tx, projectID string) (o owners, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT slug, count(m.user_id), count(CASE WHEN u.disabled = 0 THEN 1 END) FROM projects p
+		LEFT JOIN project_members m ON m.project_id = p.id AND m.role = 'owner' LEFT JOIN users u ON u.id = m.user_id WHERE p.id = ? GROUP BY p.id`,
+		projectID).Scan(&o.slug, &o.all, &o.acting)
+	if errors.Is(err, sql.ErrNoRows) {
+		return o, nil
+	}
+	return o, err
+}
+
+// keepOwner refuses a change that leaves a project without an owner who can act (rule M-50). Where nobody could before, an
+// owner at all is enough.
+func keepOwner(ctx context.Context, tx *sql.Tx, projectID string, before owners) error {
+	after, err := ownersOf(ctx, tx, projectID)
+	if err == nil && after.slug != "" && (after.all == 0 || before.acting > 0 && after.acting == 0) {
+		return lastOwner(after.slug)
 	}
 	return err
 }
@@ -194,15 +225,19 @@ func keepOwner(ctx context.Context, tx *sql.Tx, projectID string) error {
 // DeleteMember takes a user's role in a project away.
 func (d *DB) DeleteMember(ctx context.Context, projectID, userID string) error {
 	return d.definitions.change(ctx, "delete member", func(ctx context.Context, tx *sql.Tx) error {
+		before, err := ownersOf(ctx, tx, projectID)
+		if err != nil {
+			return err
+		}
 		var role mockbase.ProjectRole
-		err := tx.QueryRowContext(ctx, "DELETE FROM project_members WHERE project_id = ? AND user_id = ? RETURNING role", projectID, userID).Scan(&role)
+		err = tx.QueryRowContext(ctx, "DELETE FROM project_members WHERE project_id = ? AND user_id = ? RETURNING role", projectID, userID).Scan(&role)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return mockbase.Errorf(mockbase.CodeNotFound, "the user has no role in the project")
 		case err != nil || role != mockbase.RoleOwner:
 			return err
 		}
-		return keepOwner(ctx, tx, projectID)
+		return keepOwner(ctx, tx, projectID, before)
 	})
 }
 

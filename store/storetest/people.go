@@ -171,6 +171,30 @@ func lastAdminOnce(t *testing.T, s store.Store) {
 	same(t, "refusals", refused.Load(), int32(1))
 }
 
+// ownerIsKept tells that the only owner who can act stays one, whatever way they would be taken away: ada owns the shop, and bob
+// does while he is disabled (rule M-50).
+func ownerIsKept(t *testing.T, s store.Store) {
+	t.Helper()
+	set := func(id string, disabled bool) error {
+		_, err := s.ChangeUser(t.Context(), mockbase.UserChange{ID: id, At: noon(), Change: func(u *mockbase.User) error {
+			u.Disabled = disabled
+			return nil
+		}})
+		return err
+	}
+	wantCode(t, "disable the only owner", set("usr_ada", true), mockbase.CodeLastOwner)
+	_, err := s.PutMember(t.Context(), "prj_shop", "usr_bob", mockbase.RoleOwner, noon())
+	ok(t, "add an owner", err)
+	ok(t, "disable one of two", set("usr_bob", true))
+	wantCode(t, "disable the other", set("usr_ada", true), mockbase.CodeLastOwner)
+	wantCode(t, "delete the other", s.DeleteUser(t.Context(), "usr_ada"), mockbase.CodeLastOwner)
+	wantCode(t, "remove the other", s.DeleteMember(t.Context(), "prj_shop", "usr_ada"), mockbase.CodeLastOwner)
+	_, err = s.PutMember(t.Context(), "prj_shop", "usr_ada", mockbase.RoleEditor, noon())
+	wantCode(t, "lower the other", err, mockbase.CodeLastOwner)
+	ok(t, "enable", set("usr_bob", false))
+	ok(t, "remove one of two", s.DeleteMember(t.Context(), "prj_shop", "usr_bob"))
+}
+
 func userIsDeleted(t *testing.T, s store.Store) {
 	t.Helper()
 	wantCode(t, "delete nobody", s.DeleteUser(t.Context(), "usr_none"), mockbase.CodeNotFound)
@@ -180,6 +204,7 @@ func userIsDeleted(t *testing.T, s store.Store) {
 	ok(t, "create sign-in", s.CreateSignIn(t.Context(), signIn("one", "usr_ada")))
 	ok(t, "create project", s.Apply(t.Context(), creation("shop", "usr_ada", mock(t, "shop", "first", 1))))
 	wantCode(t, "delete the only owner", s.DeleteUser(t.Context(), "usr_ada"), mockbase.CodeLastOwner)
+	ownerIsKept(t, s)
 	_, err := s.PutMember(t.Context(), "prj_shop", "usr_bob", mockbase.RoleOwner, noon())
 	ok(t, "add an owner", err)
 	personal := token("one")
