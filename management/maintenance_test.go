@@ -243,7 +243,7 @@ func TestM50_only_administrators_create_projects_where_that_is_set(t *testing.T)
 	create := call{method: http.MethodPost, path: "/api/v1/projects", as: owner, body: `{"slug":"new","name":"New"}`}
 	w.send(create).want(http.StatusForbidden, mockbase.CodeForbidden)
 	w.send(call{method: http.MethodPut, path: "/api/v1/projects/made/definition?createProject=true", as: owner, body: `{"mocks":[]}`}).
-		want(http.StatusForbidden, mockbase.CodeForbidden)
+		want(http.StatusNotFound, mockbase.CodeNotFound) // as for a project of somebody else (rule M-14)
 	create.as = admin
 	w.send(create).want(http.StatusCreated)
 }

@@ -49,7 +49,7 @@ func checkCondition(c *call) error {
 		text = strings.TrimSpace(text)
 		_, isNumber := strconv.ParseUint(text, 10, 63)
 		switch {
-		case len(sent) == 0, text == "*", isETag(strings.TrimPrefix(text, "W/")):
+		case text == "", text == "*", isETag(strings.TrimPrefix(text, "W/")):
 		case c.route.operation == "applyDefinition" && isNumber == nil:
 		default:
 			return &mockbase.Error{

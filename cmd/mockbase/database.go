@@ -38,7 +38,8 @@ func (c *backupRestoreCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if stated := backup.Stated(from); stated != "" {
+	stated := backup.Stated(from)
+	if stated != "" {
 		if sum, err := backup.Digest(from); err != nil || sum != stated {
 			return &failure{
 				code: exitBadInput, what: "restore " + from, err: errors.Join(errors.New("its SHA-256 is not the one that stands beside it"), err),
@@ -51,6 +52,9 @@ func (c *backupRestoreCommand) Run(p *process) error {
 	if err := sqlite.Restore(p.ctx, path, from, kept); err != nil {
 		return c.explain(folder, from, err)
 	}
+	if stated == "" {
+		p.warnUnproven(from)
+	}
 	if !p.quiet {
 		printf(p.Err, "mockbase: restored %s from %s\n", path, from)
 	}
@@ -58,6 +62,12 @@ func (c *backupRestoreCommand) Run(p *process) error {
 		printf(p.Out, "%s\n", kept)
 	}
 	return nil
+}
+
+// warnUnproven tells that a copy could be looked through, but not compared with what was once written: SQLite itself keeps no
+// checksums, so that a changed letter in a text looks as good as any other.
+func (p *process) warnUnproven(from string) {
+	printf(p.Err, "mockbase: warning: there is no %s.sha256: the structure of the backup was checked, its content could not be compared\n", from)
 }
 
 // file is the path of the backup that --from names.

@@ -101,6 +101,7 @@ var errAbandoned = errors.New("abandoned")
 // start makes all parts and lets them serve. What it opened before an error is closed by close.
 func (s *server) start(paths []string) error {
 	steps := []func() error{
+		s.checkAdmin,
 		func() error { return s.openFiles(paths) },
 		s.openCertificates,
 		s.bind,

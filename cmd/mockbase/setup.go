@@ -22,6 +22,23 @@ type setupCode struct {
 	path string
 }
 
+// checkAdmin refuses a password of the first administrator that breaks the rules before a database is made for nobody. Where
+// there is a database, the settings may be those of long ago.
+func (s *server) checkAdmin() error {
+	if s.settings.AdminEmail == "" {
+		return nil
+	}
+	if !s.ephemeral() {
+		if _, err := os.Stat(filepath.Join(s.settings.DataDir, databaseName)); !errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	if err := auth.CheckPassword("#/password", s.settings.AdminPassword.Reveal(), s.settings.AdminEmail); err != nil {
+		return weakPassword(err)
+	}
+	return nil
+}
+
 // openAccounts makes the first administrator from the settings, or a code that makes one (rule M-38).
 func (s *server) openAccounts() error {
 	users, err := s.store.UserCount(s.ctx)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/mail"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -110,6 +112,11 @@ func (c *userCreateCommand) runOffline(p *process) error {
 		return err
 	}
 	user.Name = c.Name
+	if !c.Admin {
+		if _, err := os.Stat(filepath.Join(c.DataDir, databaseName)); errors.Is(err, fs.ErrNotExist) {
+			return firstIsAdmin()
+		}
+	}
 	return p.withAccounts(&c.Data, makeMissing, func(db *sqlite.DB) error {
 		if err := c.keep(p, db, user); err != nil {
 			return err
@@ -126,12 +133,16 @@ func (c *userCreateCommand) keep(p *process, db *sqlite.DB, user *mockbase.User)
 		return fail(exitEnvironment, "count accounts", err)
 	}
 	if users == 0 && !c.Admin {
-		return &failure{code: exitUsage, what: "make account", err: errors.New("the first account must be an administrator's"), fix: "add --admin"}
+		return firstIsAdmin()
 	}
 	if err := db.CreateUser(p.audited("createUser", user), user); err != nil {
 		return &failure{code: exitConflict, what: "make account", err: err}
 	}
 	return nil
+}
+
+func firstIsAdmin() error {
+	return &failure{code: exitUsage, what: "make account", err: errors.New("the first account must be an administrator's"), fix: "add --admin"}
 }
 
 // newPassword reads a new password from its file or from standard input, or asks for it twice. One trailing newline is
