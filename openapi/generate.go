@@ -61,6 +61,9 @@ func (s *schema) generate(random func() *rand.Rand) (*mockbase.Node, error) {
 	if random != nil {
 		manners = manners[1:]
 	}
+	if s.vast.Load() {
+		return s.cut()
+	}
 	spent := false
 	for _, m := range manners {
 		g := &generator{schemas: s.owner, manner: m, entered: map[*mockbase.Node]int{}}
@@ -75,6 +78,7 @@ func (s *schema) generate(random func() *rand.Rand) (*mockbase.Node, error) {
 		spent = spent || g.spent
 	}
 	if spent {
+		s.vast.Store(true)
 		return s.cut()
 	}
 	return nil, errUnmet

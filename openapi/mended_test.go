@@ -84,3 +84,15 @@ func TestW42_long_lists_are_made(t *testing.T) {
 		t.Errorf("warnings: %s", list)
 	}
 }
+
+// W42: that a schema asks for more than is made is found out once, and not again with every request.
+func TestW42_what_is_too_large_is_found_out_once(t *testing.T) {
+	t.Parallel()
+	d := compile(t, chain(40, "{ type: object, required: [a, b], properties: { a: NEXT, b: NEXT } }"))
+	ask(t, d, "GET /a?__dynamic=true")
+	before := d.Steps()
+	ask(t, d, "GET /a?__dynamic=true")
+	if made := d.Steps() - before; made > 5000 {
+		t.Errorf("the second request made %d values", made)
+	}
+}

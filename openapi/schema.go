@@ -55,6 +55,8 @@ type schema struct {
 	once       sync.Once
 	fixed      *mockbase.Node
 	fixedError error
+	// vast tells that a value of the schema was too large to be made whole: nobody tries again.
+	vast atomic.Bool
 }
 
 func newSchemas(s *source) *schemas {
