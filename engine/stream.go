@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"net"
 	"net/http"
@@ -175,7 +176,9 @@ func (s *scripted) send(c *call) {
 		},
 		Written: c.noteWritten,
 	}
-	outcome, err := c.engine.streams.Play(c.request.Context(), c.w, play, func() { s.begin(c) }, c.engine.ended.Done())
+	closing, done := c.closing()
+	defer done()
+	outcome, err := c.engine.streams.Play(c.request.Context(), c.w, play, func() { s.begin(c) }, closing)
 	if err != nil {
 		c.refuse(tooManyStreams(err))
 		return
@@ -184,6 +187,19 @@ func (s *scripted) send(c *call) {
 	if outcome.Reset {
 		c.breakOff()
 	}
+}
+
+// closing is closed when the session of the call ends or the server stops (rules AA11 and N13). Done frees what that takes.
+func (c *call) closing() (closing <-chan struct{}, done func()) {
+	both, cancel := context.WithCancel(c.engine.ended)
+	go func() {
+		select {
+		case <-c.session.Done():
+			cancel()
+		case <-both.Done():
+		}
+	}()
+	return both.Done(), cancel
 }
 
 // streamGroup is what a broadcast to the mock of the call reaches.

@@ -175,7 +175,9 @@ func (t *conversing) send(c *call) {
 	cleanHeader(h)
 	c.outcome.plain = !t.answer.secret
 	sent := h.Clone()
-	talk := &websocket.Talk{Script: t.bind(c), Clock: c.clock(), Closing: c.engine.ended.Done(), Peer: websocket.Peer{
+	closing, done := c.closing()
+	defer done()
+	talk := &websocket.Talk{Script: t.bind(c), Clock: c.clock(), Closing: closing, Peer: websocket.Peer{
 		ID: c.id(), Project: c.program.project.ID, Group: c.streamGroup(), Client: c.engine.options.ClientAddress(c.request),
 		Since: c.engine.options.Clock(), Session: c.session.ID(), SessionName: c.session.Name(),
 	}}

@@ -37,8 +37,8 @@ type Forwarder struct {
 // tunnels end.
 func New(policy *outbound.Policy, closing <-chan struct{}) *Forwarder {
 	return &Forwarder{
-		verified: policy.Transport(outbound.TransportOptions{Self: outbound.SelfRefused}),
-		insecure: policy.Transport(outbound.TransportOptions{Self: outbound.SelfRefused, TLS: outbound.InsecureTLS}),
+		verified: observe(policy.Transport(outbound.TransportOptions{Self: outbound.SelfRefused})),
+		insecure: observe(policy.Transport(outbound.TransportOptions{Self: outbound.SelfRefused, TLS: outbound.InsecureTLS})),
 		buffers:  sync.Pool{New: func() any { return new([copySize]byte) }},
 		closing:  closing,
 	}
@@ -130,6 +130,8 @@ type call struct {
 	// mu keeps interim answers from being written once the call has its answer.
 	mu       sync.Mutex
 	answered bool
+	// upstream is the connection of the answer; nil for one of HTTP/2.
+	upstream *observed
 	// announced sends the header of an answer whose body is late; nil sends none.
 	announced *announcement
 }
@@ -157,6 +159,7 @@ func (f *Forwarder) Forward(w http.ResponseWriter, route *Route, in *Request) (*
 		return nil, c.failure(err)
 	}
 	defer answer.Body.Close()
+	c.restore(answer.Header)
 	return c.answer(out, answer)
 }
 
@@ -179,7 +182,30 @@ func (c *call) request() (*http.Request, error) {
 		out.Host = stated[0]
 	}
 	in.body(out)
-	return out.WithContext(httptrace.WithClientTrace(c.ctx, &httptrace.ClientTrace{Got1xxResponse: c.interim})), nil
+	return out.WithContext(httptrace.WithClientTrace(c.ctx, &httptrace.ClientTrace{Got1xxResponse: c.interim, GotConn: c.connected})), nil
+}
+
+// connected notes the connection that the call has got, the last where it is tried again.
+func (c *call) connected(got httptrace.GotConnInfo) {
+	conn, ok := got.Conn.(*observed)
+	if ok {
+		conn.expect()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.upstream = conn
+}
+
+// restore puts the field Connection back where net/http has taken it away.
+func (c *call) restore(h http.Header) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.upstream == nil || len(h[headerConnection]) > 0 {
+		return
+	}
+	if lines := c.upstream.connection(); len(lines) > 0 {
+		h[headerConnection] = lines
+	}
 }
 
 // body gives the call the body of the request, framed as it came (rule T2).

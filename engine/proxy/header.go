@@ -162,8 +162,7 @@ func viaOf(major, minor int) string {
 	return version + " mockbase"
 }
 
-// answerHeader builds the header of the answer from the upstream's. Where that lists names beside "close" in Connection,
-// net/http has dropped the whole line, and so they cannot be known.
+// answerHeader builds the header of the answer from the upstream's.
 func (r *Route) answerHeader(in *Request, answer *http.Response) http.Header {
 	h := withoutHops(answer.Header)
 	if r.rule.Via {

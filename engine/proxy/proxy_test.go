@@ -297,6 +297,10 @@ func TestAnswers(t *testing.T) {
 			answer: "HTTP/1.1 200 OK\r\nConnection: X-Foo\r\nX-Foo: 1\r\nKeep-Alive: 5\r\nX-Bar: 2\r\nContent-Length: 0\r\n\r\n",
 			want:   []string{"X-Bar: 2"}, lacks: []string{"X-Foo", "Keep-Alive"},
 		},
+		"T3 hop by hop, before the connection closes": {
+			answer: "HTTP/1.1 103 Early Hints\r\nConnection: X-Bar\r\n\r\nHTTP/1.1 200 OK\r\nconnection: close, X-Foo\r\nX-Foo: 1\r\nX-Bar: 2\r\nContent-Length: 0\r\n\r\n",
+			want:   []string{"X-Bar: 2"}, lacks: []string{"X-Foo"},
+		},
 		"T7 a coded body comes back untouched": {
 			answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8bx", want: []string{"Content-Encoding: gzip", "Content-Length: 3", "\x1f\x8bx"},
 		},
@@ -370,6 +374,27 @@ func TestT9_locations_are_rewritten_only_when_asked(t *testing.T) {
 	_, got := forwarded(t, mockbase.Proxy{RewriteLocation: true}, "", "GET / HTTP/1.1\nHost: m\nConnection: close\n\n", moved)
 	if !strings.Contains(got, "\nLocation: /m/shop/a\n") {
 		t.Errorf("the client got %q", got)
+	}
+}
+
+func TestT3_hops_are_removed_over_TLS_and_HTTP2_is_spoken(t *testing.T) {
+	t.Parallel()
+	for protocol, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
+		upstream := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Foo", r.Proto)
+			w.Header().Set("X-Proto", r.Proto)
+			if r.ProtoMajor == 1 {
+				w.Header().Set("Connection", "close, X-Foo")
+			}
+		}))
+		upstream.EnableHTTP2 = http2
+		upstream.StartTLS()
+		t.Cleanup(upstream.Close)
+		f := newFront(t, mockbase.Proxy{To: upstream.URL, InsecureTLS: true}, nil)
+		got := exchange(t, f.Listener.Addr().String(), "GET / HTTP/1.1\nHost: m\nConnection: close\n\n")
+		if !strings.Contains(got, "X-Proto: "+protocol+"\n") || strings.Contains(got, "X-Foo") != http2 {
+			t.Errorf("%s: %q", protocol, got)
+		}
 	}
 }
 

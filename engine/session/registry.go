@@ -303,6 +303,7 @@ func (r *Registry) start(spec *Spec) *Session {
 	s := &Session{
 		registry: r, id: mockbase.NewID(mockbase.PrefixSession, now), name: spec.Name, started: now,
 		given: spec.Seed, random: drawnSeed(), variables: spec.Variables, labels: spec.Labels, clock: newTimeline(r.clock),
+		done: make(chan struct{}),
 	}
 	s.last.Store(now.UnixNano())
 	return s

@@ -22,6 +22,7 @@ type Session struct {
 	clock         *Timeline
 	// last is the wall clock's time of the last request, ended that of the end, in nanoseconds; 0 is none.
 	last, ended atomic.Int64
+	done        chan struct{}
 	counts      counts
 
 	// mu makes a step, or a reset, one.
@@ -153,10 +154,14 @@ func (s *Session) end(now time.Time) {
 	if !s.ended.CompareAndSwap(0, now.UnixNano()) {
 		return
 	}
+	close(s.done)
 	for _, a := range s.attachments() {
 		a.End()
 	}
 }
+
+// Done is closed when the session ends or expires.
+func (s *Session) Done() <-chan struct{} { return s.done }
 
 // expired tells whether the time to live is over.
 func (s *Session) expired(now time.Time) bool {
