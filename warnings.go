@@ -38,6 +38,7 @@ func (m *Mock) Warnings(c *Config) []FieldError {
 		list = append(list, r.dropped(pointer)...)
 		list = append(list, m.replacedLength(r, pointer, c)...)
 		list = append(list, r.reserved(pointer)...)
+		list = append(list, r.unheard(pointer)...)
 		list = append(list, r.beyondLatin1(pointer)...)
 		if !r.renders(c) {
 			list = append(list, r.unrendered(pointer)...)
@@ -77,6 +78,28 @@ func (r *Response) dropped(pointer string) []FieldError {
 		Pointer: pointer + "/" + string(r.Body.Kind), Code: WarningBodyDropped,
 		Detail: "is not sent, as status " + strconv.Itoa(r.Status) + " has no body",
 	}}
+}
+
+// unheard finds rules for messages after one that is for all of them (rule U11).
+func (r *Response) unheard(pointer string) []FieldError {
+	if r.WebSocket == nil {
+		return nil
+	}
+	var list []FieldError
+	found := false
+	for i := range r.WebSocket.OnMessage {
+		if r.WebSocket.OnMessage[i].When != nil {
+			continue
+		}
+		if found {
+			list = append(list, FieldError{
+				Pointer: itemPointer(pointer+"/webSocket/onMessage", i), Code: WarningUnreachable,
+				Detail: "never answers: an entry without when stands before it, and the first of those is for all messages",
+			})
+		}
+		found = true
+	}
+	return list
 }
 
 // unrendered finds texts that look like templates in a response that is not rendered (rule P1).
