@@ -49,16 +49,7 @@ func (r *driftReport) mock(m *mockbase.Mock) {
 	if m.Request.Path == "" || m.Disabled {
 		return
 	}
-	known := false
-	for _, method := range m.Request.Methods {
-		if method == mockbase.MethodAny {
-			known = r.any(m) || known
-			continue
-		}
-		if op, _ := r.document.Find(method, m.Request.Path, ""); op >= 0 {
-			known, r.covered[op] = true, true
-		}
-	}
+	known := r.cover(m)
 	switch {
 	case !known && len(m.Request.Methods) > 0 && !r.elsewhere(m):
 		if r.strange++; r.strange <= mostReported {
@@ -69,6 +60,21 @@ func (r *driftReport) mock(m *mockbase.Mock) {
 			r.add(f.Code, "mock "+quoted(m.Name)+", "+f.Pointer+": "+f.Detail)
 		}
 	}
+}
+
+// cover notes the operations that a mock answers, and tells whether there are any.
+func (r *driftReport) cover(m *mockbase.Mock) bool {
+	known := false
+	for _, method := range m.Request.Methods {
+		if method == mockbase.MethodAny {
+			known = r.any(m) || known
+			continue
+		}
+		if op, _ := r.document.Find(method, m.Request.Path, ""); op >= 0 {
+			known, r.covered[op] = true, true
+		}
+	}
+	return known
 }
 
 // any covers the operations of a path for a mock of all methods.

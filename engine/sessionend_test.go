@@ -60,7 +60,7 @@ mocks:
 	talk := open("qa/talk", handshake)
 	open("ci/talk", handshake)
 	go func() {
-		answer, err := http.Get(server.URL + "/m/shop/~qa/events")
+		answer, err := http.Get(server.URL + "/m/shop/~qa/events") //nolint:forbidigo // a client that waits as long as it is answered
 		if err != nil {
 			events <- err
 			return

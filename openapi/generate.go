@@ -209,21 +209,12 @@ func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Nod
 }
 
 func (g *generator) byType(s *shape) (*mockbase.Node, error) {
-	full := g.manner == mannerCut && (g.made > cutAfter || g.depth > deepest/2)
 	if g.random != nil && (s.nullable || s.kinds.has("null")) && g.random.Float64() < nullChance {
 		return &mockbase.Node{Kind: mockbase.NodeNull}, nil
 	}
 	switch kind := g.kind(s); kind {
 	case "object", "array":
-		switch {
-		case full && kind == "object":
-			return &mockbase.Node{Kind: mockbase.NodeObject}, nil
-		case full:
-			return &mockbase.Node{Kind: mockbase.NodeList}, nil
-		case kind == "object":
-			return g.object(s)
-		}
-		return g.list(s)
+		return g.container(s, kind)
 	case "integer", "number":
 		return g.number(s)
 	case "boolean":
@@ -232,6 +223,21 @@ func (g *generator) byType(s *shape) (*mockbase.Node, error) {
 		return &mockbase.Node{Kind: mockbase.NodeNull}, nil
 	default:
 		return g.text(s)
+	}
+}
+
+// container makes an object or a list, an empty one where the value is to be cut.
+func (g *generator) container(s *shape, kind string) (*mockbase.Node, error) {
+	full := g.manner == mannerCut && (g.made > cutAfter || g.depth > deepest/2)
+	switch {
+	case full && kind == "object":
+		return &mockbase.Node{Kind: mockbase.NodeObject}, nil
+	case full:
+		return &mockbase.Node{Kind: mockbase.NodeList}, nil
+	case kind == "object":
+		return g.object(s)
+	default:
+		return g.list(s)
 	}
 }
 
