@@ -192,9 +192,10 @@ func (s *scripted) send(c *call) {
 // closing is closed when the session of the call ends or the server stops (rules AA11 and N13). Done frees what that takes.
 func (c *call) closing() (closing <-chan struct{}, done func()) {
 	both, cancel := context.WithCancel(c.engine.ended)
+	ended := c.session.Done() // the call may be another one's by the time the goroutine runs
 	go func() {
 		select {
-		case <-c.session.Done():
+		case <-ended:
 			cancel()
 		case <-both.Done():
 		}
