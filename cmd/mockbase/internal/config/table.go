@@ -45,8 +45,11 @@ func Groups() []kong.Group {
 }
 
 // Table lists every setting in the order of the struct.
-func Table() ([]Setting, error) {
-	model, err := kong.New(&Settings{}, kong.ExplicitGroups(Groups()), kong.NoDefaultHelp())
+func Table() ([]Setting, error) { return tableOf(&Settings{}) }
+
+// tableOf lists the settings of a struct with kong's tags.
+func tableOf(tagged any) ([]Setting, error) {
+	model, err := kong.New(tagged, kong.ExplicitGroups(Groups()), kong.NoDefaultHelp())
 	if err != nil {
 		return nil, fmt.Errorf("read table of settings: %w", err)
 	}

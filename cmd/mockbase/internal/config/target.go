@@ -1,11 +1,5 @@
 package config
 
-import (
-	"fmt"
-
-	"github.com/alecthomas/kong"
-)
-
 // Target says which server a command calls, as whom, and how its answer is shown (rules C-1 and C-2).
 type Target struct {
 	Server    string   `name:"server" group:"target" placeholder:"URL" help:"Address of the server. Without one: where login was, else http://127.0.0.1:8080."`
@@ -37,14 +31,4 @@ func (o *Output) UnmarshalText(text []byte) error {
 }
 
 // Targets lists the settings of the commands that call a server, in the order of the struct.
-func Targets() ([]Setting, error) {
-	model, err := kong.New(&Target{}, kong.ExplicitGroups(Groups()), kong.NoDefaultHelp())
-	if err != nil {
-		return nil, fmt.Errorf("read table of settings: %w", err)
-	}
-	table := make([]Setting, 0, len(model.Model.Flags))
-	for _, flag := range model.Model.Flags {
-		table = append(table, settingOf(flag))
-	}
-	return table, nil
-}
+func Targets() ([]Setting, error) { return tableOf(&Target{}) }
