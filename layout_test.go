@@ -75,7 +75,7 @@ var house = []struct {
 	{pkg: "engine/simlimit", ours: []string{"", "ratelimit", "ratelimit/dialect"}},
 	{pkg: "engine/proxy", ours: []string{"", "engine/outbound"}},
 	{pkg: "engine/sse"},
-	{pkg: "engine/websocket", others: []string{"github.com/coder/websocket", "golang.org/x/sys"}},
+	{pkg: "engine/websocket", ours: []string{"engine/fault"}, others: []string{"github.com/coder/websocket", "golang.org/x/sys"}},
 	{pkg: "engine/webhook", ours: []string{"engine/outbound"}},
 	{pkg: "engine/outbound", ours: []string{""}},
 	{pkg: "engine/jsonvalue"},

@@ -76,7 +76,7 @@ func (w *Wire) drop() { _ = w.conn.Close() }
 
 // Reset ends the connection with RST, so that the client's read fails instead of ending.
 func (w *Wire) Reset() {
-	raw := socket(w.conn)
+	raw := Socket(w.conn)
 	if lingerer, ok := raw.(interface{ SetLinger(sec int) error }); ok {
 		// Without it the connection is closed in order, which is the most that such a connection can do.
 		_ = lingerer.SetLinger(0)
@@ -88,12 +88,12 @@ func (w *Wire) Reset() {
 
 // cut closes the socket below TLS, without a word.
 func (w *Wire) cut() {
-	_ = socket(w.conn).Close()
+	_ = Socket(w.conn).Close()
 	w.drop()
 }
 
-// socket returns the connection below all others, such as that of TLS.
-func socket(conn net.Conn) net.Conn {
+// Socket returns the connection below all others, such as that of TLS.
+func Socket(conn net.Conn) net.Conn {
 	for {
 		var inner net.Conn
 		switch outer := conn.(type) {

@@ -1,15 +1,16 @@
 package websocket
 
 import (
-	"net"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mockbase/mockbase/engine/fault"
 )
 
 // abandoned tells whether the client has left, without reading what it sent before.
 func (w *wire) abandoned() bool {
-	conn, ok := socket(w.Conn).(syscall.Conn)
+	conn, ok := fault.Socket(w.Conn).(syscall.Conn)
 	if !ok {
 		return false
 	}
@@ -24,21 +25,4 @@ func (w *wire) abandoned() bool {
 		left = err == nil && n > 0
 	})
 	return left || err != nil
-}
-
-// socket returns the connection below all others, such as that of TLS.
-func socket(conn net.Conn) net.Conn {
-	for {
-		var inner net.Conn
-		switch outer := conn.(type) {
-		case interface{ NetConn() net.Conn }:
-			inner = outer.NetConn()
-		case interface{ Raw() net.Conn }:
-			inner = outer.Raw()
-		}
-		if inner == nil {
-			return conn
-		}
-		conn = inner
-	}
 }
