@@ -59,33 +59,59 @@ func (c *call) uploaded(body []byte) (openapi.Files, error) {
 
 // readParts reads the files of a form. A file is called as the form says, with its folders; an archive gives its own files.
 func readParts(body []byte, boundary string) (openapi.Files, error) {
-	form, files := multipart.NewReader(bytes.NewReader(body), boundary), openapi.Files{}
+	files := openapi.Files{}
+	err := eachPart(body, boundary, func(part *multipart.Part, disposition map[string]string) error {
+		if disposition["filename"] == "" {
+			return nil
+		}
+		name := path.Clean(disposition["filename"])
+		text, err := readPart(part, name)
+		if err != nil {
+			return err
+		}
+		if len(files) == maxUploadParts {
+			return mockbase.Errorf(mockbase.CodeValidationFailed, "the form has more than %d files", maxUploadParts)
+		}
+		if _, twice := files[name]; twice {
+			return mockbase.Errorf(mockbase.CodeValidationFailed, "the form has the file %s twice; say folders in filename", shown(name))
+		}
+		files[name] = text
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return unpackedFiles(files)
+}
+
+// eachPart goes through the parts of a form with the parameters of their Content-Disposition, none where it cannot be read.
+func eachPart(body []byte, boundary string, take func(part *multipart.Part, disposition map[string]string) error) error {
+	form := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
 		part, err := form.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the form cannot be read: %s", err.Error())
+			return mockbase.Errorf(mockbase.CodeMalformedBody, "the form cannot be read: %s", err.Error())
 		}
-		_, parameters, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
-		name := path.Clean(parameters["filename"])
-		if err != nil || parameters["filename"] == "" {
-			continue
-		}
-		text, err := io.ReadAll(part)
+		_, disposition, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 		if err != nil {
-			return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the file %s cannot be read: %s", shown(name), err.Error())
+			disposition = nil
 		}
-		if len(files) == maxUploadParts {
-			return nil, mockbase.Errorf(mockbase.CodeValidationFailed, "the form has more than %d files", maxUploadParts)
+		if err := take(part, disposition); err != nil {
+			return err
 		}
-		if _, twice := files[name]; twice {
-			return nil, mockbase.Errorf(mockbase.CodeValidationFailed, "the form has the file %s twice; say folders in filename", shown(name))
-		}
-		files[name] = text
 	}
-	return unpackedFiles(files)
+}
+
+// readPart reads the file of a part.
+func readPart(part *multipart.Part, name string) ([]byte, error) {
+	text, err := io.ReadAll(part)
+	if err != nil {
+		return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the file %s cannot be read: %s", shown(name), err.Error())
+	}
+	return text, nil
 }
 
 // unpackedFiles are the files of a form, or of the archive that is its only file.

@@ -1,11 +1,9 @@
 package management
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -155,29 +153,24 @@ func (s *Server) fetchFile(c *call, address string) ([]interchange.File, error) 
 
 // formFiles reads the files of a form. A file is called as the form says, with its folders.
 func formFiles(body []byte, boundary string) ([]interchange.File, error) {
-	form := multipart.NewReader(bytes.NewReader(body), boundary)
 	var files []interchange.File
-	for {
-		part, err := form.NextRawPart()
-		if errors.Is(err, io.EOF) {
-			break
+	err := eachPart(body, boundary, func(part *multipart.Part, disposition map[string]string) error {
+		if disposition["filename"] == "" && disposition["name"] != "file" {
+			return nil
 		}
-		if err != nil {
-			return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the form cannot be read: %s", err.Error())
-		}
-		_, parameters, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
-		if err != nil || parameters["filename"] == "" && parameters["name"] != "file" {
-			continue
-		}
-		name, ok := interchange.CleanName(cmp.Or(parameters["filename"], "file"))
+		name, ok := interchange.CleanName(cmp.Or(disposition["filename"], "file"))
 		if !ok || len(files) >= interchange.MaxFiles {
-			return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the file %s leads out of the upload, or is one too many", shown(parameters["filename"]))
+			return mockbase.Errorf(mockbase.CodeMalformedBody, "the file %s leads out of the upload, or is one too many", shown(disposition["filename"]))
 		}
-		text, err := io.ReadAll(part)
+		text, err := readPart(part, name)
 		if err != nil {
-			return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the file %s cannot be read: %s", shown(name), err.Error())
+			return err
 		}
 		files = append(files, interchange.File{Name: name, Text: text})
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(files) == 0 {
 		return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "the form has no file: send a part called file")
