@@ -119,17 +119,3 @@ func AuditOf(ctx context.Context) *AuditDraft {
 	d, _ := ctx.Value(auditKey{}).(*AuditDraft)
 	return d
 }
-
-// Replay is the answer to a request with an Idempotency-Key, kept for a repetition (rule M-12). It holds no secret.
-type Replay struct {
-	// Caller, Method, Path and Key name the request.
-	Caller, Method, Path, Key string
-	// Digest is the SHA-256 of the request's body.
-	Digest    []byte
-	At        time.Time
-	Status    int
-	MediaType string
-	// Header holds the fields that are repeated.
-	Header map[string][]string
-	Body   []byte
-}

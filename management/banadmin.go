@@ -132,12 +132,18 @@ func (s *Server) createBan(c *call) error {
 	if err != nil {
 		return err
 	}
+	answerTo := func(made *mockbase.Ban) *answer { return created(adminBans+"/"+made.ID, viewBan(made)) }
+	c.replay.Foretell(func(made any) error {
+		if b, ok := made.(mockbase.Ban); ok {
+			c.foretell(answerTo(&b))
+		}
+		return nil
+	})
 	made, err := s.Guardian.Add(c.ctx(), wish, by)
 	if err != nil {
 		return err
 	}
-	c.header().Set("Location", apiPrefix+"/admin/bans/"+made.ID)
-	return c.json(http.StatusCreated, viewBan(&made))
+	return c.give(answerTo(&made))
 }
 
 // readEnd reads how long a ban shall last from now on, and tells whether it is stated.

@@ -34,6 +34,10 @@ type call struct {
 	draft *mockbase.AuditDraft
 	// attempt is the account that a sign-in was tried for.
 	attempt string
+	// replay is the answer to a repetition, nil where the request has no Idempotency-Key; foretold is what it says, where it was
+	// known before the change (rule M-12).
+	replay   *mockbase.ReplayDraft
+	foretold *answer
 	// answer is what was written, kept for a repeated request (rule M-12).
 	answer *answer
 	server *Server

@@ -122,13 +122,23 @@ func (s *Server) getDocument(c *call) error {
 	if version := c.project.Project.DocumentNoteOf(d.Name).Version; c.notModified(version) {
 		return c.unchanged(version)
 	}
-	return s.answerDocument(c, http.StatusOK, c.project, d.Name)
+	return s.answerDocument(c, c.project, d.Name)
 }
 
-func (s *Server) answerDocument(c *call, status int, snapshot *mockbase.Snapshot, name string) error {
+func (s *Server) answerDocument(c *call, snapshot *mockbase.Snapshot, name string) error {
+	view, err := s.documentWithDrift(snapshot, name)
+	if err != nil {
+		return err
+	}
+	setETag(c.header(), view.Version)
+	return c.json(http.StatusOK, view)
+}
+
+// documentWithDrift shows a document with what mocks say otherwise.
+func (s *Server) documentWithDrift(snapshot *mockbase.Snapshot, name string) (documentView, error) {
 	d := catalog.FindDocument(snapshot.Project, name)
 	if d == nil {
-		return mockbase.Errorf(mockbase.CodeNotFound, "the document %s was deleted meanwhile", shown(name))
+		return documentView{}, mockbase.Errorf(mockbase.CodeNotFound, "the document %s was deleted meanwhile", shown(name))
 	}
 	view := s.viewOfDocument(snapshot.Project, d)
 	if s.Drift != nil {
@@ -137,11 +147,7 @@ func (s *Server) answerDocument(c *call, status int, snapshot *mockbase.Snapshot
 			view.Warnings = append(view.Warnings, placedWarning{Code: w.Code, Detail: w.Detail})
 		}
 	}
-	setETag(c.header(), view.Version)
-	if status == http.StatusCreated {
-		c.header().Set("Location", apiPrefix+"/projects/"+url.PathEscape(snapshot.Project.Slug)+"/documents/"+url.PathEscape(d.Name))
-	}
-	return c.json(status, view)
+	return view, nil
 }
 
 // documentContent gives the bytes of a document as they were sent, whatever the client prefers (M-167). One that came with
@@ -188,11 +194,29 @@ func (s *Server) createDocument(c *call) error {
 	if limits {
 		text.RateLimit, _ = parsed.Limit()
 	}
+	c.foretellMade(func(made catalog.Making) (*answer, error) { return s.createdDocument(made.Next, name) })
 	next, err := s.Catalog.AddDocument(c.ctx(), c.project.Project.ID, name, text)
 	if err != nil {
 		return err
 	}
-	return s.answerDocument(c, http.StatusCreated, next, name)
+	if c.foretold != nil {
+		return c.give(c.foretold)
+	}
+	a, err := s.createdDocument(next, name)
+	if err != nil {
+		return err
+	}
+	return c.give(a)
+}
+
+// createdDocument is the answer that tells of a new document.
+func (s *Server) createdDocument(in *mockbase.Snapshot, name string) (*answer, error) {
+	view, err := s.documentWithDrift(in, name)
+	if err != nil {
+		return nil, err
+	}
+	at := apiPrefix + "/projects/" + url.PathEscape(in.Project.Slug) + "/documents/" + url.PathEscape(name)
+	return created(at, view).versioned(view.Version), nil
 }
 
 // documentName makes a name of a document's title.
@@ -234,7 +258,7 @@ func (s *Server) setDocumentContent(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.answerDocument(c, http.StatusOK, next, d.Name)
+	return s.answerDocument(c, next, d.Name)
 }
 
 // updateDocument changes the options of a document, and its name, by a merge patch (M-169).
@@ -269,7 +293,7 @@ func (s *Server) updateDocument(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.answerDocument(c, http.StatusOK, next, id)
+	return s.answerDocument(c, next, id)
 }
 
 // declaredLimit is the patch that gives a document the limit that it declares, where the query asks for it; nil is none.

@@ -58,11 +58,7 @@ func (s *Server) duplicateMock(c *call) error {
 	} else {
 		copied = copied.WithName(name)
 	}
-	made, err := s.Catalog.CreateMock(c.ctx(), c.project.Project.ID, copied, c.caller.user.ID)
-	if err != nil {
-		return err
-	}
-	return s.answerCreated(c, made)
+	return s.addMock(c, copied)
 }
 
 // object is an object with one member.
@@ -129,7 +125,7 @@ func (s *Server) getVersion(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.answerMock(c, http.StatusOK, m)
+	return s.answerMock(c, m)
 }
 
 // restoreVersion makes a mock what it was, as a new version (M-149).
@@ -146,7 +142,7 @@ func (s *Server) restoreVersion(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.answerMock(c, http.StatusOK, m)
+	return s.answerMock(c, m)
 }
 
 // trashView is a deleted mock (M-154).
@@ -202,7 +198,7 @@ func (s *Server) restoreMock(c *call) error {
 		return err
 	}
 	c.header().Set("Location", apiPrefix+"/projects/"+url.PathEscape(c.project.Project.Slug)+"/mocks/"+url.PathEscape(m.Name))
-	return s.answerMock(c, http.StatusOK, m)
+	return s.answerMock(c, m)
 }
 
 // purgeMock deletes a mock for good (M-156).

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management/catalog"
 )
 
 // replayLife is how long an answer is kept for a repetition (rule M-12).
@@ -39,11 +40,57 @@ func (a *answer) keepHeader(sent http.Header, names ...string) {
 	}
 }
 
+// created is the answer to a POST that made something.
+func created(location string, view any) *answer {
+	return &answer{status: http.StatusCreated, mediaType: typeJSON, header: http.Header{"Location": {location}}, body: encode(view)}
+}
+
+// versioned adds the version of what was made.
+func (a *answer) versioned(version int64) *answer {
+	setETag(a.header, version)
+	return a
+}
+
+// foretell has the store keep the answer in the transaction of the change that follows, so that a repetition of the request
+// never makes the thing twice, whenever the process ends (rule M-12).
+func (c *call) foretell(a *answer) {
+	c.replay.Answer(func(r *mockbase.Replay) {
+		r.At, r.Status, r.MediaType, r.Header, r.Body = c.server.clock(), a.status, a.mediaType, a.header, repeatable(a)
+	})
+}
+
+// foretellMade does the same where the answer tells of what only the catalog knows. What was foretold is the answer: c.give
+// writes it.
+func (c *call) foretellMade(tell func(catalog.Making) (*answer, error)) {
+	c.replay.Foretell(func(made any) error {
+		making, ok := made.(catalog.Making)
+		if !ok {
+			return nil
+		}
+		a, err := tell(making)
+		if err == nil {
+			c.foretold = a
+			c.foretell(a)
+		}
+		return err
+	})
+}
+
+// give writes an answer.
+func (c *call) give(a *answer) error {
+	maps.Copy(c.header(), a.header)
+	c.bytes(a.status, a.mediaType, a.body)
+	return nil
+}
+
 // replays lets one request with a key run at a time, and keeps the answers in the store, so that a client that lost one may
 // ask again (rule M-12).
 type replays struct {
 	store Records
 	clock func() time.Time
+
+	// life is another one in each process. Answers that tell of what ends with the process are kept under it.
+	life string
 
 	mu      sync.Mutex
 	running map[replayID]bool
@@ -52,7 +99,7 @@ type replays struct {
 type replayID struct{ user, method, path, key string }
 
 func newReplays(store Records, clock func() time.Time) *replays {
-	return &replays{store: store, clock: clock, running: map[replayID]bool{}}
+	return &replays{store: store, clock: clock, life: "#" + mockbase.NewID("", clock()), running: map[replayID]bool{}}
 }
 
 // begin notes that a request runs, or finds the answer to the one that it repeats. What begins must end.
@@ -78,8 +125,9 @@ func (r *replays) begin(ctx context.Context, id replayID, digest []byte) (kept *
 	return &answer{status: found.Status, mediaType: found.MediaType, header: found.Header, body: found.Body}, nil
 }
 
-// end keeps the answer of a request, if there is one worth keeping, and lets the key be used again.
-func (r *replays) end(ctx context.Context, id replayID, digest []byte, given *answer) error {
+// end keeps the answer of a request, if there is one worth keeping that was not kept with the change itself, and lets the
+// key be used again.
+func (r *replays) end(ctx context.Context, id replayID, draft *mockbase.ReplayDraft, given *answer) error {
 	defer func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -88,10 +136,14 @@ func (r *replays) end(ctx context.Context, id replayID, digest []byte, given *an
 	if given == nil || given.status >= http.StatusInternalServerError {
 		return nil
 	}
-	return r.store.PutReplay(context.WithoutCancel(ctx), &mockbase.Replay{
-		Caller: id.user, Method: id.method, Path: id.path, Key: id.key, Digest: digest, At: r.clock(), Status: given.status,
-		MediaType: given.mediaType, Header: given.header, Body: repeatable(given),
+	draft.Answer(func(d *mockbase.Replay) {
+		d.At, d.Status, d.MediaType, d.Header, d.Body = r.clock(), given.status, given.mediaType, given.header, repeatable(given)
 	})
+	pending := draft.Pending()
+	if pending == nil {
+		return nil
+	}
+	return r.store.PutReplay(context.WithoutCancel(ctx), pending)
 }
 
 // repeatable is the body of an answer without the members that were shown once.
@@ -137,6 +189,9 @@ func (s *Server) once(handle func(*call) error) func(*call) error {
 			return err
 		}
 		id := replayID{user: c.caller.id(), method: c.Request().Method, path: c.Request().URL.Path, key: sent[0]}
+		if c.route.passes {
+			id.path += s.replays.life
+		}
 		kept, err := s.replays.begin(c.ctx(), id, digest[:])
 		if err != nil {
 			return err
@@ -144,20 +199,23 @@ func (s *Server) once(handle func(*call) error) func(*call) error {
 		if kept != nil {
 			return c.repeat(kept)
 		}
-		s.answerOnce(c, id, digest[:], handle)
+		c.replay = mockbase.NewReplayDraft(mockbase.Replay{Caller: id.user, Method: id.method, Path: id.path, Key: id.key, Digest: digest[:]})
+		c.SetRequest(c.Request().WithContext(mockbase.WithReplay(c.ctx(), c.replay)))
+		s.answerOnce(c, id, handle)
 		return nil
 	}
 }
 
 // answerOnce answers the first request with a key, and keeps the answer.
-func (s *Server) answerOnce(c *call, id replayID, digest []byte, handle func(*call) error) {
+func (s *Server) answerOnce(c *call, id replayID, handle func(*call) error) {
 	// Also when the handler panics, the key must not stay taken.
 	defer func() {
-		if err := s.replays.end(c.ctx(), id, digest, c.answer); err != nil {
+		if err := s.replays.end(c.ctx(), id, c.replay, c.answer); err != nil {
 			s.log.LogAttrs(c.ctx(), slog.LevelError, "answer was not kept", slog.String(keyRequestID, RequestID(c.ctx())), slog.Any(keyError, err))
 		}
 	}()
 	if err := handle(c); err != nil {
+		c.replay.Withdraw()
 		c.answer = s.writeProblem(c.Response(), c.Request(), err)
 	}
 	if c.answer != nil {

@@ -101,12 +101,13 @@ func (s *Server) createInvitation(c *call) error {
 	made.Hash = secret.Hash
 	view := s.viewInvitation(made)
 	c.noteTarget(made.ID, made.Email, nil, view)
+	view.URL = s.link(c.Request(), "/invite", secret)
+	answer := created(apiPrefix+"/invitations/"+made.ID, view)
+	c.foretell(answer)
 	if err := s.Accounts.CreateInvitation(c.ctx(), made); err != nil {
 		return err
 	}
-	view.URL = s.link(c.Request(), "/invite", secret)
-	c.header().Set("Location", apiPrefix+"/invitations/"+made.ID)
-	return c.json(http.StatusCreated, view)
+	return c.give(answer)
 }
 
 // readInvitation reads an invitation to projects that the caller owns. A project of somebody else is one that is not there.

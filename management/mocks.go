@@ -125,16 +125,35 @@ func (s *Server) createMock(c *call) error {
 	if err != nil {
 		return err
 	}
+	return s.addMock(c, m)
+}
+
+// addMock adds a mock and answers with it. Its warnings are those beside the neighbours that it has then.
+func (s *Server) addMock(c *call, m *mockbase.Mock) error {
+	c.foretellMade(func(made catalog.Making) (*answer, error) { return s.createdMock(c, made.Next, made.Set.Put[0]) })
 	made, err := s.Catalog.CreateMock(c.ctx(), c.project.Project.ID, m, c.caller.user.ID)
 	if err != nil {
 		return err
 	}
-	return s.answerCreated(c, made)
+	if c.foretold != nil {
+		return c.give(c.foretold)
+	}
+	a, err := s.createdMock(c, s.freshProject(c), made)
+	if err != nil {
+		return err
+	}
+	return c.give(a)
 }
 
-func (s *Server) answerCreated(c *call, made *mockbase.Mock) error {
-	c.header().Set("Location", apiPrefix+"/projects/"+url.PathEscape(c.project.Project.Slug)+"/mocks/"+url.PathEscape(made.Name))
-	return s.answerMock(c, http.StatusCreated, made)
+// createdMock is the answer that tells of a new mock in a project.
+func (s *Server) createdMock(c *call, in *mockbase.Snapshot, made *mockbase.Mock) (*answer, error) {
+	a, err := s.mockAnswer(c, in, made, mockStats{})
+	if err != nil {
+		return nil, err
+	}
+	a.status = http.StatusCreated
+	a.header.Set("Location", apiPrefix+"/projects/"+url.PathEscape(in.Project.Slug)+"/mocks/"+url.PathEscape(made.Name))
+	return a, nil
 }
 
 // getMock shows one mock (M-142). The answer as YAML is another representation of the same version, so both have its
@@ -144,7 +163,7 @@ func (s *Server) getMock(c *call) error {
 	if c.notModified(c.mock.Version) {
 		return c.unchanged(c.mock.Version)
 	}
-	return s.answerMock(c, http.StatusOK, c.mock)
+	return s.answerMock(c, c.mock)
 }
 
 // replaceMock puts a whole document in a mock's place, or, with If-None-Match: *, makes the mock (M-143, rule M-10).
@@ -167,7 +186,7 @@ func (s *Server) replaceMock(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.answerMock(c, http.StatusOK, changed)
+	return s.answerMock(c, changed)
 }
 
 func (s *Server) putNewMock(c *call) error {
@@ -194,11 +213,7 @@ func (s *Server) putNewMock(c *call) error {
 			Detail: "the mock at this address is called " + shown(name) + ", and the document says " + shown(m.Name),
 		}})
 	}
-	made, err := s.Catalog.CreateMock(c.ctx(), c.project.Project.ID, m, c.caller.user.ID)
-	if err != nil {
-		return err
-	}
-	return s.answerCreated(c, made)
+	return s.addMock(c, m)
 }
 
 // writeOptions are how the caller changes the mock of the path.
@@ -242,7 +257,7 @@ func (s *Server) updateMock(c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.answerMock(c, http.StatusOK, changed)
+	return s.answerMock(c, changed)
 }
 
 func checkMockPatch(patch *mockbase.Node) error {

@@ -3,6 +3,7 @@ package management
 import (
 	"encoding/json"
 	"math"
+	"net/http"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -61,9 +62,18 @@ func (m *mockStats) add(at, dayAgo time.Time) {
 // stats counts the recorded calls of each mock of a project, by id. It looks at the journal once, whatever the number of
 // mocks.
 func (s *Server) stats(projectID string) map[string]mockStats {
+	return s.countCalls(projectID, mockbase.TrafficFilter{})
+}
+
+// statsOf counts the recorded calls of one mock.
+func (s *Server) statsOf(m *mockbase.Mock) mockStats {
+	return s.countCalls(m.ProjectID, mockbase.TrafficFilter{Mock: m.ID})[m.ID]
+}
+
+func (s *Server) countCalls(projectID string, f mockbase.TrafficFilter) map[string]mockStats {
 	counts := map[string]mockStats{}
 	dayAgo := s.clock().Add(-24 * time.Hour)
-	for _, x := range s.Traffic.Traffic(projectID, mockbase.TrafficFilter{}, "", math.MaxInt).Items {
+	for _, x := range s.Traffic.Traffic(projectID, f, "", math.MaxInt).Items {
 		if x.Mock.ID != "" {
 			one := counts[x.Mock.ID]
 			one.add(x.At, dayAgo)
@@ -74,18 +84,18 @@ func (s *Server) stats(projectID string) map[string]mockStats {
 }
 
 // extra is what the server says of a mock.
-func (s *Server) extra(c *call, m *mockbase.Mock, stats mockStats) mockExtra {
+func (s *Server) extra(c *call, in *mockbase.Snapshot, m *mockbase.Mock, stats mockStats) mockExtra {
 	source := m.Owner
 	if m.Origin != "" {
 		source = m.Origin
 	}
 	extra := mockExtra{
-		ID: m.ID, Project: c.project.Project.Slug, Version: m.Version, CreatedAt: timeText(m.CreatedAt), UpdatedAt: timeText(m.UpdatedAt),
+		ID: m.ID, Project: in.Project.Slug, Version: m.Version, CreatedAt: timeText(m.CreatedAt), UpdatedAt: timeText(m.UpdatedAt),
 		UpdatedBy: maybeText(m.UpdatedBy), Source: maybeText(source), ReadOnly: m.Origin != "",
-		URLs: s.urlsOf(c.Request(), c.project.Project.Slug, pathURL(m.Request.Path)), Warnings: []warning{},
+		URLs: s.urlsOf(c.Request(), in.Project.Slug, pathURL(m.Request.Path)), Warnings: []warning{},
 		Stats: statsView{Calls: stats.calls, Calls24h: stats.calls24h, LastCallAt: maybeTime(stats.last)},
 	}
-	for _, w := range s.warnings(c.project, m) {
+	for _, w := range s.warnings(in, m) {
 		extra.Warnings = append(extra.Warnings, warning{Code: w.Code, Detail: w.Detail, Pointer: w.Pointer})
 	}
 	return extra
@@ -107,7 +117,7 @@ func (s *Server) warnings(snapshot *mockbase.Snapshot, m *mockbase.Mock) []mockb
 
 // mockInList is a mock as a list shows it: with the bodies of its responses cut.
 func (s *Server) mockInList(c *call, m *mockbase.Mock, stats mockStats) json.RawMessage {
-	extra := s.extra(c, m, stats)
+	extra := s.extra(c, c.project, m, stats)
 	document := m.Document
 	if len(document) > longBody {
 		document, extra.Truncated = shortened(document)
@@ -115,24 +125,36 @@ func (s *Server) mockInList(c *call, m *mockbase.Mock, stats mockStats) json.Raw
 	return appendMembers(document, encode(extra))
 }
 
-// answerMock answers with one mock as JSON or YAML, whichever the client prefers. The project is read again, so that
-// the warnings of a mock that was just saved are those beside its new neighbours.
-func (s *Server) answerMock(c *call, status int, m *mockbase.Mock) error {
-	if fresh, ok := s.Catalog.Project(c.project.Project.ID); ok {
-		c.project = fresh
-	}
-	body := appendMembers(m.Document, encode(s.extra(c, m, s.stats(c.project.Project.ID)[m.ID])))
-	setETag(c.header(), m.Version)
-	if c.offer != typeYAML {
-		c.bytes(status, typeJSON, append(body, '\n'))
-		return nil
-	}
-	text, err := mockbase.EncodeMockYAML(body)
+// answerMock answers with one mock as JSON or YAML, whichever the client prefers.
+func (s *Server) answerMock(c *call, m *mockbase.Mock) error {
+	a, err := s.mockAnswer(c, s.freshProject(c), m, s.statsOf(m))
 	if err != nil {
 		return err
 	}
-	c.bytes(status, typeYAML, text)
-	return nil
+	return c.give(a)
+}
+
+// freshProject is the project as it is now, so that the warnings of a mock that was just saved are those beside its new
+// neighbours.
+func (s *Server) freshProject(c *call) *mockbase.Snapshot {
+	if fresh, ok := s.Catalog.Project(c.project.Project.ID); ok {
+		return fresh
+	}
+	return c.project
+}
+
+// mockAnswer shows one mock of a project.
+func (s *Server) mockAnswer(c *call, in *mockbase.Snapshot, m *mockbase.Mock, stats mockStats) (*answer, error) {
+	a := (&answer{status: http.StatusOK, mediaType: typeJSON, header: http.Header{}}).versioned(m.Version)
+	body := appendMembers(m.Document, encode(s.extra(c, in, m, stats)))
+	if c.offer != typeYAML {
+		a.body = append(body, '\n')
+		return a, nil
+	}
+	var err error
+	a.mediaType = typeYAML
+	a.body, err = mockbase.EncodeMockYAML(body)
+	return a, err
 }
 
 // shortened cuts the long bodies of a mock's responses, and tells whether there were any. Text and base64 are cut, a

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management/catalog"
 )
 
 const (
@@ -158,12 +159,15 @@ func (s *Server) createProject(c *call) error {
 	if err := r.read(); err != nil {
 		return err
 	}
+	answerTo := func(made *mockbase.Snapshot) *answer {
+		return created(apiPrefix+"/projects/"+url.PathEscape(made.Project.Slug), s.projectView(c, made, mockbase.RoleOwner)).versioned(made.Project.Version)
+	}
+	c.foretellMade(func(made catalog.Making) (*answer, error) { return answerTo(made.Next), nil })
 	made, err := s.Catalog.CreateProject(c.ctx(), &p, c.caller.user.ID)
 	if err != nil {
 		return err
 	}
-	c.header().Set("Location", apiPrefix+"/projects/"+url.PathEscape(made.Project.Slug))
-	return s.answerProject(c, http.StatusCreated, made, mockbase.RoleOwner)
+	return c.give(answerTo(made))
 }
 
 // mayCreateProject refuses who is no administrator where only they create projects (rule M-50), and tokens that are not for

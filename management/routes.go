@@ -65,6 +65,8 @@ type route struct {
 	secret bool
 	// creates tells that an Idempotency-Key is honoured (rule M-12).
 	creates bool
+	// passes tells that what the route creates ends with the process, so that a later one knows no answer to it.
+	passes bool
 	// absent tells that the handler copes with an object, or a whole project, that does not exist.
 	absent bool
 	// tickets tells that a ticket in the query is a credential (rule M-71).

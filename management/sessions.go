@@ -22,7 +22,7 @@ func stateRoutes(list []string) []route {
 	return []route{
 		{id: "M-138", method: http.MethodPost, path: project + "/reset", access: accessEditor, scope: scopeSessions, operation: "resetProject", handle: (*Server).resetProject},
 		{id: "M-185", method: http.MethodGet, path: sessions, access: accessViewer, scope: scopeSessions, operation: "listSessions", handle: (*Server).listSessions, query: append(slices.Clip(list), "active", "label")},
-		{id: "M-186", method: http.MethodPost, path: sessions, access: accessEditor, scope: scopeSessions, operation: "createSession", handle: (*Server).createSession, creates: true},
+		{id: "M-186", method: http.MethodPost, path: sessions, access: accessEditor, scope: scopeSessions, operation: "createSession", handle: (*Server).createSession, creates: true, passes: true},
 		{id: "M-187", method: http.MethodGet, path: session, access: accessViewer, scope: scopeSessions, operation: "getSession", handle: (*Server).getSession},
 		{id: "M-188", method: http.MethodDelete, path: session, access: accessEditor, scope: scopeSessions, operation: "endSession", handle: (*Server).endSession},
 		{id: "M-189", method: http.MethodPost, path: session + "/reset", access: accessEditor, scope: scopeSessions, operation: "resetSession", handle: (*Server).resetSession},

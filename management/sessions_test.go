@@ -152,6 +152,27 @@ func TestM12_a_session_is_begun_once_for_a_key(t *testing.T) {
 	}
 }
 
+func TestM12_a_session_that_ended_with_its_process_is_begun_anew(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ask := call{method: http.MethodPost, path: sessionsPath, as: admin, body: `{"name":"ci"}`, header: map[string]string{"Idempotency-Key": "k"}}
+	begin := func(w *world) {
+		t.Helper()
+		if got := w.send(ask).want(http.StatusCreated); got.header.Get("Idempotency-Replayed") != "" {
+			t.Error("the answer tells of a session that is gone")
+		}
+		w.send(call{method: http.MethodGet, path: sessionsPath + "/ci", as: admin}).want(http.StatusOK)
+		w.stop()
+	}
+	w := worldIn(t, dir)
+	w.addUser(admin)
+	w.addProject("shop", admin)
+	begin(w)
+	again := worldIn(t, dir)
+	again.users = w.users
+	begin(again)
+}
+
 func TestM185_sessions_are_listed_and_filtered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

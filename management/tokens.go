@@ -155,20 +155,21 @@ func (s *Server) createToken(c *call) error {
 	made.Hash, made.Prefix = secret.Hash, secret.Shown()
 	view := s.viewToken(made)
 	c.noteTarget(made.ID, made.Name, nil, view)
-	if err := s.Accounts.CreateToken(c.ctx(), made, s.settings().MaxTokensPerUser); err != nil {
-		return err
-	}
-	answer := struct {
+	secretView := struct {
 		tokenView
 
 		Token    string   `json:"token"`
 		Warnings []string `json:"warnings,omitempty"`
 	}{tokenView: view, Token: secret.Text}
 	if made.ExpiresAt.IsZero() {
-		answer.Warnings = []string{warningTokenForever}
+		secretView.Warnings = []string{warningTokenForever}
 	}
-	c.header().Set("Location", apiPrefix+"/tokens/"+made.ID)
-	return c.json(http.StatusCreated, answer)
+	answer := created(apiPrefix+"/tokens/"+made.ID, secretView)
+	c.foretell(answer)
+	if err := s.Accounts.CreateToken(c.ctx(), made, s.settings().MaxTokensPerUser); err != nil {
+		return err
+	}
+	return c.give(answer)
 }
 
 // readToken reads the members of a token that its maker sets.

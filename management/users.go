@@ -88,11 +88,12 @@ func (s *Server) createUser(c *call) error {
 	}
 	made := s.newUser(in.email, in.name, mockbase.InstanceRole(in.role), hash)
 	c.noteTarget(made.ID, made.Email, nil, viewUser(made))
+	answer := created(apiPrefix+"/users/"+made.ID, viewUser(made))
+	c.foretell(answer)
 	if err := s.Accounts.CreateUser(c.ctx(), made); err != nil {
 		return err
 	}
-	c.header().Set("Location", apiPrefix+"/users/"+made.ID)
-	return c.json(http.StatusCreated, viewUser(made))
+	return c.give(answer)
 }
 
 // newUser is a user who was never there.
@@ -266,13 +267,15 @@ func (s *Server) createPasswordReset(c *call) error {
 	secret, now := auth.NewLinkSecret(), s.clock()
 	reset := &mockbase.PasswordReset{UserID: u.ID, Hash: secret.Hash, CreatedAt: now, ExpiresAt: now.Add(resetLife)}
 	c.noteTarget(u.ID, u.Email, nil, nil)
+	answer := &answer{status: http.StatusCreated, mediaType: typeJSON, body: encode(struct {
+		URL       string `json:"url"`
+		ExpiresAt string `json:"expiresAt"`
+	}{s.link(c.Request(), "/reset", secret), timeText(reset.ExpiresAt)})}
+	c.foretell(answer)
 	if err := s.Accounts.CreatePasswordReset(c.ctx(), reset); err != nil {
 		return err
 	}
-	return c.json(http.StatusCreated, struct {
-		URL       string `json:"url"`
-		ExpiresAt string `json:"expiresAt"`
-	}{s.link(c.Request(), "/reset", secret), timeText(reset.ExpiresAt)})
+	return c.give(answer)
 }
 
 // link is an address of the dashboard with a secret in its fragment, which browsers keep to themselves.

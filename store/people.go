@@ -68,12 +68,17 @@ type Audit interface {
 // The bounds of what is kept of answers to repeated requests; the oldest go first.
 const (
 	MaxReplays     = 10_000
-	MaxReplayBytes = 16 << 20
+	MaxReplayBytes = 32 << 20
 )
 
 // Replays keeps the answers to requests that carried an Idempotency-Key (rule M-12).
+//
+// Every method of a store that changes what is not an audit entry, a recorded exchange or a kept answer writes the answer
+// that its context carries ([mockbase.WithReplay]) in the transaction of the change, if it is known by then: after a crash
+// there are both or neither.
 type Replays interface {
-	// Replay finds the answer to the request that r names and that was made after since, or fails with CodeNotFound.
+	// Replay finds the answer to the request that r names and that was made after since, or fails with CodeNotFound. What it
+	// finds is on disk.
 	Replay(ctx context.Context, r *mockbase.Replay, since time.Time) (*mockbase.Replay, error)
 	// PutReplay keeps an answer in the place of an older one, and forgets what goes beyond the bounds.
 	PutReplay(ctx context.Context, r *mockbase.Replay) error

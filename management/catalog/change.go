@@ -85,10 +85,20 @@ func noProject(idOrSlug string) error {
 	return mockbase.Errorf(mockbase.CodeNotFound, "there is no project %q", idOrSlug)
 }
 
+// Making is a change that is about to be stored, as [mockbase.ReplayDraft.Made] tells of it.
+type Making struct {
+	Set mockbase.ChangeSet
+	// Next is the project with the change.
+	Next *mockbase.Snapshot
+}
+
 // commit stores a change. The snapshot that it makes is published when the lock is free for the next.
 func (c *Catalog) commit(ctx context.Context, e *entry, set mockbase.ChangeSet, next *mockbase.Snapshot) error {
 	noteChange(ctx, e.stored.Load(), set)
-	var err error
+	err := mockbase.ReplayOf(ctx).Made(Making{set, next})
+	if err != nil {
+		return err
+	}
 	if store, eager := c.store.(Eager); eager && ctx.Err() == nil {
 		e.lasts, err = store.ApplySoon(context.WithoutCancel(ctx), set)
 	} else {
@@ -105,6 +115,9 @@ func (c *Catalog) commit(ctx context.Context, e *entry, set mockbase.ChangeSet, 
 // commitNow stores a change and publishes the snapshot that it makes before the next change may be made.
 func (c *Catalog) commitNow(ctx context.Context, e *entry, set mockbase.ChangeSet, next *mockbase.Snapshot) error {
 	noteChange(ctx, e.stored.Load(), set)
+	if err := mockbase.ReplayOf(ctx).Made(Making{set, next}); err != nil {
+		return err
+	}
 	if err := c.save(ctx, set); err != nil {
 		return err
 	}

@@ -50,6 +50,9 @@ func (c *Catalog) insert(ctx context.Context, s *mockbase.Snapshot, ownerID stri
 	}
 	set := mockbase.ChangeSet{ProjectID: s.Project.ID, Project: s.Project, OwnerID: ownerID, Put: s.Mocks}
 	noteChange(ctx, nil, set)
+	if err := mockbase.ReplayOf(ctx).Made(Making{set, s}); err != nil {
+		return err
+	}
 	if err := c.save(ctx, set); err != nil {
 		return err
 	}

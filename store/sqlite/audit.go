@@ -15,7 +15,7 @@ const auditColumns = `id, at, actor_type, actor_id, actor_label, token_prefix, a
 
 // AppendAudit stores one entry.
 func (d *DB) AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error {
-	return d.definitions.change(mockbase.WithAudit(ctx, nil), "append to audit log", func(ctx context.Context, tx *sql.Tx) error {
+	return d.definitions.change(alone(ctx), "append to audit log", func(ctx context.Context, tx *sql.Tx) error {
 		return appendAudit(ctx, tx, e)
 	})
 }

@@ -35,6 +35,7 @@ type file struct {
 	// write and read are the same pool in memory.
 	write, read *sql.DB
 	disk        flusher
+	replays     keptReplays
 }
 
 // openFile opens a file and brings its schema up to date.
@@ -121,8 +122,8 @@ func (f *file) change(ctx context.Context, what string, do func(context.Context,
 }
 
 // changeSoon runs one write transaction, which is on disk after the next flush. The context bounds the wait for the connection alone: a transaction that has begun
-// is done to its end, because a commit that is cut off has an unknown outcome. The audit entry that the context carries is
-// part of the transaction (rule M-20).
+// is done to its end, because a commit that is cut off has an unknown outcome. The audit entry and the answer to a repetition
+// that the context carries are part of the transaction (rules M-20 and M-12).
 func (f *file) changeSoon(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) error {
 	conn, err := f.write.Conn(ctx)
 	if err != nil {
@@ -138,19 +139,46 @@ func (f *file) changeSoon(ctx context.Context, what string, do func(context.Cont
 	if err := do(ctx, tx); err != nil {
 		return fault(what, err)
 	}
-	draft := mockbase.AuditOf(ctx)
-	entry := draft.Pending()
-	if entry == nil || f.schema != schemaDefinitions {
-		return fault(what, tx.Commit())
-	}
-	if err := appendAudit(ctx, tx, entry); err != nil {
+	written, err := f.attach(ctx, tx)
+	if err != nil {
 		return fault(what, err)
 	}
 	if err := tx.Commit(); err != nil {
+		f.replays.forget()
 		return fault(what, err)
 	}
-	draft.Written()
+	written()
 	return nil
+}
+
+// attach adds to a change of definitions what its context carries: the audit entry and the answer to a repetition. Written
+// tells them that the transaction is done.
+func (f *file) attach(ctx context.Context, tx *sql.Tx) (written func(), err error) {
+	written = func() {}
+	if f.schema != schemaDefinitions {
+		return written, nil
+	}
+	draft, answer := mockbase.AuditOf(ctx), mockbase.ReplayOf(ctx)
+	if entry := draft.Pending(); entry != nil {
+		if err := appendAudit(ctx, tx, entry); err != nil {
+			return nil, err
+		}
+		written = draft.Written
+	}
+	replay := answer.Pending()
+	if replay == nil {
+		return written, nil
+	}
+	if err := f.replays.put(ctx, tx, replay); err != nil {
+		return nil, err
+	}
+	audited := written
+	return func() { audited(); answer.Written() }, nil
+}
+
+// alone is a context that carries nothing to be written along.
+func alone(ctx context.Context) context.Context {
+	return mockbase.WithReplay(mockbase.WithAudit(ctx, nil), nil)
 }
 
 // finish closes what has done its work; there is nothing left to fail.

@@ -19,6 +19,7 @@ func auditPromises() []promise {
 		{"M-20: a change and its entry are stored together or not at all", changeAndEntryTogether},
 		{"M-20: every kind of change writes the entry of its context, once", everyChangeIsAudited},
 		{"M-12: the answer to a request is kept until it is too old", answersAreKept},
+		{"M-12: a change and its answer are stored together or not at all", changeAndAnswerTogether},
 		{"M-12: of too many answers the newest are kept", func(t *testing.T, s store.Store) {
 			t.Helper()
 			const third = store.MaxReplayBytes/3 + 1
@@ -152,6 +153,40 @@ func replay(key string) *mockbase.Replay {
 		Caller: "usr_ada", Method: "POST", Path: "/api/v1/projects", Key: key, Digest: []byte("digest"), At: noon(), Status: 201,
 		MediaType: "application/json", Header: map[string][]string{"Location": {"/x"}}, Body: []byte(`{"a":1}`),
 	}
+}
+
+func changeAndAnswerTogether(t *testing.T, s store.Store) {
+	t.Helper()
+	draft := mockbase.NewReplayDraft(*replay("one"))
+	ctx := mockbase.WithReplay(t.Context(), draft)
+	ok(t, "change before the answer is known", s.CreateUser(ctx, user("ada")))
+	_, err := s.Replay(t.Context(), replay("one"), time.Time{})
+	wantCode(t, "find an answer that is not known", err, mockbase.CodeNotFound)
+
+	draft.Answer(func(r *mockbase.Replay) { r.Status = 200 })
+	wantCode(t, "delete nobody", s.DeleteUser(ctx, "usr_none"), mockbase.CodeNotFound)
+	ok(t, "append what is no change", s.AppendAudit(ctx, entry("one")))
+	_, err = s.Replay(t.Context(), replay("one"), time.Time{})
+	wantCode(t, "find the answer to a change that failed", err, mockbase.CodeNotFound)
+
+	ok(t, "change", s.Apply(ctx, creation("shop", "usr_ada")))
+	if draft.Pending() != nil || !draft.IsWritten() {
+		t.Error("the answer is still to be written")
+	}
+	draft.Answer(func(r *mockbase.Replay) { r.Status = 500 })
+	ok(t, "change again", s.CreateUser(ctx, user("bob")))
+	want := replay("one")
+	want.Status = 200
+	found, err := s.Replay(t.Context(), replay("one"), time.Time{})
+	ok(t, "find", err)
+	same(t, "answer", found, want)
+
+	withdrawn := mockbase.NewReplayDraft(*replay("two"))
+	withdrawn.Answer(func(*mockbase.Replay) {})
+	withdrawn.Withdraw()
+	ok(t, "delete", s.DeleteUser(mockbase.WithReplay(t.Context(), withdrawn), "usr_bob"))
+	_, err = s.Replay(t.Context(), replay("two"), time.Time{})
+	wantCode(t, "find an answer that was withdrawn", err, mockbase.CodeNotFound)
 }
 
 func answersAreKept(t *testing.T, s store.Store) {

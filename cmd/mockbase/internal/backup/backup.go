@@ -69,7 +69,9 @@ func (f *Folder) ListBackups(context.Context) ([]mockbase.Backup, error) {
 	return list, nil
 }
 
-// CreateBackup makes a backup. Of several calls at the same time one does; the others fail with CodeBusy.
+// CreateBackup makes a backup. Of several calls at the same time one does; the others fail with CodeBusy. A request that is
+// repeated with its Idempotency-Key, because the process ended before it was answered, gets the backup that it made
+// (rule M-12): the draft in the context is known again by the end of the id.
 func (f *Folder) CreateBackup(ctx context.Context) (mockbase.Backup, error) {
 	if !f.busy.TryLock() {
 		return mockbase.Backup{}, &mockbase.Error{Code: mockbase.CodeBusy, Message: "another backup is being made", Hint: "wait for it to end"}
@@ -79,11 +81,43 @@ func (f *Folder) CreateBackup(ctx context.Context) (mockbase.Backup, error) {
 		return mockbase.Backup{}, unavailable("the folder of backups cannot be made", err)
 	}
 	id := mockbase.NewID(mockbase.PrefixBackup, f.Clock())
+	if seed := mockbase.ReplayOf(ctx).Seed(); seed != nil {
+		id = seeded(f.Clock(), seed)
+		if made, ok := f.repeated(ctx, id); ok {
+			return made, nil
+		}
+	}
 	path := f.file(id)
 	if err := f.make(ctx, path); err != nil {
 		return mockbase.Backup{}, errors.Join(err, forget(path+unready), forget(path+digest), forget(path))
 	}
 	return f.find(id)
+}
+
+// seeded is an id whose end is made of a seed.
+func seeded(now time.Time, seed []byte) string {
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(now))
+	_ = id.SetEntropy(seed[:10])
+	return mockbase.PrefixBackup + id.String()
+}
+
+// repeatedFor is how long a backup is known again.
+const repeatedFor = 24 * time.Hour
+
+// repeated finds the backup that the request with this id made before.
+func (f *Folder) repeated(ctx context.Context, id string) (mockbase.Backup, bool) {
+	const clock = len(mockbase.PrefixBackup) + 10 // the characters of an id up to the end of its time
+	all, err := f.ListBackups(ctx)
+	if err != nil {
+		return mockbase.Backup{}, false
+	}
+	for _, b := range all {
+		if b.ID[clock:] == id[clock:] && f.Clock().Sub(b.CreatedAt) < repeatedFor {
+			return b, true
+		}
+	}
+	return mockbase.Backup{}, false
 }
 
 func (f *Folder) make(ctx context.Context, path string) error {

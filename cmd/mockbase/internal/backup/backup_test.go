@@ -177,3 +177,31 @@ func wantCode(t *testing.T, err error, code mockbase.Code) {
 		t.Errorf("error %v, want the code %s", err, code)
 	}
 }
+
+func TestM12_a_repeated_request_gets_the_backup_that_it_made_before_it_was_answered(t *testing.T) {
+	t.Parallel()
+	folder := newFolder(t, &source{text: "database"})
+	asked := mockbase.Replay{Caller: "usr_ada", Method: "POST", Path: "/api/v1/admin/backups", Key: "k"}
+	create := func(r mockbase.Replay) mockbase.Backup {
+		t.Helper()
+		b, err := folder.CreateBackup(mockbase.WithReplay(t.Context(), mockbase.NewReplayDraft(r)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	first := create(asked)
+	if again := create(asked); again != first {
+		t.Errorf("repeated: %+v, first: %+v", again, first)
+	}
+	other := asked
+	other.Key = "l"
+	if next := create(other); next.ID == first.ID {
+		t.Error("another key got the same backup")
+	}
+	day := folder.Clock
+	folder.Clock = func() time.Time { return day().Add(24 * time.Hour) }
+	if late := create(asked); late.ID == first.ID {
+		t.Error("the backup of another day was given")
+	}
+}

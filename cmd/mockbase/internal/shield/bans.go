@@ -255,6 +255,9 @@ func (s *Shield) Add(ctx context.Context, wish mockbase.Ban, by mockbase.Adminis
 	if err := s.forgetOthers(ctx, key); err != nil {
 		return mockbase.Ban{}, err
 	}
+	if err := mockbase.ReplayOf(ctx).Made(b); err != nil {
+		return mockbase.Ban{}, err //nolint:wrapcheck // It is the caller's own.
+	}
 	if err := s.keep(ctx, &b, registered); err != nil {
 		return mockbase.Ban{}, err
 	}
