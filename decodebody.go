@@ -22,6 +22,9 @@ func decodeBodyMatch(at place) *BodyMatch {
 		b.Text = decodeMatch(text)
 	}
 	b.HasBase64 = f.base64("base64", &b.Base64)
+	b.SHA256 = f.hash("sha256")
+	b.Size = decodeMember(f, "size", func(at place) *Operators { return decodeCount(at, 0) })
+	b.GraphQL = decodeMember(f, "graphql", decodeGraphQL)
 	b.Empty = optional(f, (*Fields).Bool, "empty")
 	f.Done()
 	f.needsAny("condition")
@@ -38,15 +41,22 @@ func decodeJSONMatch(f *Fields, b *BodyMatch) {
 		b.JSONExact = at.JSON()
 	}
 	f.atMostOne("json", "jsonExact")
-	if options := f.Object("jsonOptions"); options != nil {
-		options.Bool("ignoreOrder", &b.JSONOptions.IgnoreOrder)
-		options.Bool("ignoreExtraItems", &b.JSONOptions.IgnoreExtraItems)
-		options.Bool("numbersAsStrings", &b.JSONOptions.NumbersAsStrings)
-		options.Bool("strict", &b.JSONOptions.Strict)
-		options.Done()
-		f.needs("jsonOptions", "json", "jsonExact")
-	}
+	decodeJSONOptions(f, &b.JSONOptions, "json", "jsonExact")
 	b.JSONPath = decodeJSONPaths(f)
+}
+
+// decodeJSONOptions reads how the documents compare that stand beside the options.
+func decodeJSONOptions(f *Fields, to *JSONOptions, documents ...string) {
+	options := f.Object("jsonOptions")
+	if options == nil {
+		return
+	}
+	options.Bool("ignoreOrder", &to.IgnoreOrder)
+	options.Bool("ignoreExtraItems", &to.IgnoreExtraItems)
+	options.Bool("numbersAsStrings", &to.NumbersAsStrings)
+	options.Bool("strict", &to.Strict)
+	options.Done()
+	f.needs("jsonOptions", documents...)
 }
 
 // needs notes a member that means nothing without one of the others.

@@ -59,6 +59,7 @@ var house = []struct {
 	{pkg: "engine/body", ours: []string{"", "engine/jsonvalue", "engine/operator", "internal/schemawork"}, others: []string{
 		"github.com/theory/jsonpath", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text", "github.com/andybalholm/brotli",
 		"github.com/antchfx/xmlquery", "github.com/antchfx/xpath", "github.com/klauspost/compress",
+		"github.com/vektah/gqlparser/v2",
 	}},
 	{pkg: "engine/collection", ours: []string{"", "engine/body", "engine/jsonvalue"}},
 	{pkg: "engine/chance"},

@@ -85,7 +85,27 @@ type BodyMatch struct {
 	Base64     []byte
 	// HasBase64 tells a stated empty Base64 from none.
 	HasBase64 bool
-	Empty     *bool
+	// SHA256 is the hash of the body as it was sent, nil if it is not stated.
+	SHA256 []byte
+	// Size matches the number of bytes of the body as it was sent.
+	Size    *Operators
+	Empty   *bool
+	GraphQL *GraphQLMatch
+}
+
+// GraphQLMatch is a match on a GraphQL request; every stated part must hold. What is executed is the operation that the
+// request names, or its only one.
+type GraphQLMatch struct {
+	// Query is a document of one operation and its fragments, which the executed operation must equal.
+	Query         *string
+	OperationName Match
+	// Operation is query, mutation or subscription; "" is any.
+	Operation string
+	// Fields matches the names of the operation's root fields.
+	Fields         Match
+	Variables      json.RawMessage
+	VariablesExact json.RawMessage
+	JSONOptions    JSONOptions
 }
 
 // NamedText is a name and a text.

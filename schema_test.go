@@ -43,6 +43,7 @@ var schemaSites = []struct {
 	{`{mocks: [{request: {auth: {basic: {%}}}}]}`, []string{"/$defs/auth/properties/basic"}},
 	{`{mocks: [{request: {body: {%}}}]}`, []string{"/$defs/bodyMatch"}},
 	{`{mocks: [{request: {body: {jsonOptions: {%}}}}]}`, []string{"/$defs/bodyMatch/properties/jsonOptions"}},
+	{`{mocks: [{request: {body: {graphql: {%}}}}]}`, []string{"/$defs/graphqlMatch"}},
 	{`{mocks: [{request: {body: {xmlOptions: {%}}}}]}`, []string{"/$defs/bodyMatch/properties/xmlOptions"}},
 	{`{mocks: [{request: {body: {multipart: [{%}]}}}]}`, []string{"/$defs/bodyMatch/properties/multipart/items"}},
 	{`{mocks: [{response: {%}}]}`, []string{"/$defs/response"}},
@@ -166,7 +167,7 @@ func TestTheSchemaIsWhatEditorsExpect(t *testing.T) {
 }
 
 // freeForm matches the pointers of objects whose keys are the author's own.
-const freeForm = `^#/x-|/(json|jsonExact|equals|schema|inline|seed|in)(/|$)|` +
+const freeForm = `^#/x-|/(json|jsonExact|equals|schema|inline|seed|in|graphql/variables|variablesExact)(/|$)|` +
 	`/(variables|rateLimits|scenarios|collections|relations|query|headers|cookies|matrix|path|jsonPath|xpath|namespaces|form|` +
 	`trailers|earlyHints|setHeaders)$`
 

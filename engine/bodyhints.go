@@ -25,13 +25,25 @@ func (c *call) bodyHints(near []likeness) []string {
 		return hints
 	}
 	message := c.bodyMessage()
-	if f := failingPart(l, func(f *finding) bool { return isJSONFinding(f.name) }); f != nil {
+	hints = append(hints, unreadableHints(l, message)...)
+	for _, note := range message.Notes() {
+		hints = append(hints, printable(note))
+	}
+	return hints
+}
+
+// unreadableHints say why the body is not what the mock reads it as.
+func unreadableHints(l *likeness, message *body.Message) []string {
+	var hints []string
+	if failingPart(l, func(f *finding) bool { return isJSONFinding(f.name) }) != nil {
 		if hint := jsonHint(message); hint != "" {
 			hints = append(hints, hint)
 		}
 	}
-	for _, note := range message.Notes() {
-		hints = append(hints, printable(note))
+	if failingPart(l, func(f *finding) bool { return strings.HasPrefix(f.name, "graphql") }) != nil {
+		if err := message.IsGraphQL(); err != nil {
+			hints = append(hints, "the request is "+printable(err.Error()))
+		}
 	}
 	return hints
 }

@@ -61,10 +61,21 @@ type moment interface {
 // bodyMessage returns the body; one that was not read is empty.
 func (q *inquiry) bodyMessage() *body.Message {
 	if q.message == nil {
-		q.message = body.New(nil, q.header)
+		q.message = body.New(nil, q.header).Of(line{q})
 	}
 	return q.message
 }
+
+// line shows conditions on the body what the request says beside it.
+type line struct{ q *inquiry }
+
+var _ body.Line = line{}
+
+// Method implements body.Line.
+func (l line) Method() string { return l.q.method.name }
+
+// Parameter implements body.Line.
+func (l line) Parameter(name string) (string, bool) { return first(l.q.pairs(), name) }
 
 func (q *inquiry) pairs() []pair {
 	if !q.parsed {

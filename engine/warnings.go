@@ -74,7 +74,7 @@ func (p *program) before(own *entry, is func(other, own *entry) bool) *entry {
 	var best *entry
 	for _, l := range p.rivals(own) {
 		for _, other := range l.entries {
-			if other != own && compare(other, own) < 0 && is(other, own) && (best == nil || compare(other, best) < 0) {
+			if other != own && compare(other, own) < 0 && (best == nil || compare(other, best) < 0) && is(other, own) {
 				best = other
 			}
 		}
@@ -107,7 +107,21 @@ func hides(other, own *entry) bool {
 // ties tells whether only age decides between two mocks that may match the same request.
 func ties(other, own *entry) bool {
 	return other.precedence == own.precedence && other.rank == own.rank && other.guarded && own.guarded &&
-		(takesHosts(other, own) || takesHosts(own, other)) && sharesMethod(other, own)
+		(takesHosts(other, own) || takesHosts(own, other)) && sharesMethod(other, own) && !apart(other, own)
+}
+
+// apart tells that no request matches both mocks, as they wait for other states of one scenario, or for bodies of which
+// none is as both want it.
+func apart(other, own *entry) bool {
+	a, b := other.mock, own.mock
+	if a.Scenario != "" && a.Scenario == b.Scenario && statesApart(a.States, b.States) {
+		return true
+	}
+	return other.guards.body != nil && own.guards.body != nil && other.guards.body.Apart(own.guards.body)
+}
+
+func statesApart(a, b []string) bool {
+	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(state string) bool { return slices.Contains(b, state) })
 }
 
 func takesHosts(other, own *entry) bool {

@@ -94,6 +94,38 @@ func TestWarningsOfAStrangeMockAreNone(t *testing.T) {
 	}
 }
 
+// Rule A2: age decides nothing between mocks of which no request satisfies both.
+func TestA2_mocks_that_exclude_one_another_do_not_tie(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		`
+scenarios: { s: {} }
+mocks:
+  - { request: POST /a, scenario: s, state: one, response: { setState: two } }
+  - { request: POST /a, scenario: s, state: two, response: { setState: one } }
+  - { request: POST /a, scenario: s, state: [one, three], response: { setState: two } }`: 1,
+		`
+mocks:
+  - { request: { method: POST, path: /g, body: { graphql: { operationName: A } } }, response: {} }
+  - { request: { method: POST, path: /g, body: { graphql: { operationName: B } } }, response: {} }
+  - { request: { method: POST, path: /g, body: { json: { query: x } } }, response: {} }`: 2,
+	} {
+		d, err := mockbase.DecodeDefinition([]byte(text), mockbase.FormatYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Config: d.Config}, Mocks: d.Mocks}
+		e := newEngine(t, engine.Options{})
+		ties := 0
+		for _, m := range s.Mocks {
+			ties += len(e.Warnings(s, m))
+		}
+		if ties != want {
+			t.Errorf("%s has %d ties, want %d", text, ties, want)
+		}
+	}
+}
+
 // Rule Y10: a project's word about the sandbox counts only where the operator lets it.
 func TestY10_a_switch_without_effect_is_a_warning(t *testing.T) {
 	t.Parallel()

@@ -46,3 +46,17 @@ func EvaluateXPath(expression, document string, namespaces []mockbase.NamedText)
 
 // MarkedText is what XML is read as.
 func MarkedText(raw []byte, contentType string) ([]byte, error) { return xmlText(raw, contentType) }
+
+// CanonicalGraphQL is the canonical form of an operation of a document; ok is false for what is no document or has
+// no such operation.
+func CanonicalGraphQL(text, name string) (canonical string, ok bool) {
+	document, err := parseGraphQL(text)
+	if err != nil {
+		return "", false
+	}
+	o, err := document.operation(name)
+	if err != nil {
+		return "", false
+	}
+	return o.canonical(), true
+}

@@ -2,6 +2,7 @@ package body
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/jsonvalue"
@@ -10,40 +11,57 @@ import (
 
 // json compiles json and jsonExact with their options (groups F and G).
 func (k *compiler) json() {
-	k.expected("json", k.match.JSON)
-	k.expected("jsonExact", k.match.JSONExact)
+	k.document(jsonDocument{
+		path: []string{"json"}, label: "json", document: k.match.JSON, options: k.match.JSONOptions, of: (*Message).JSON,
+	})
+	k.document(jsonDocument{
+		path: []string{"jsonExact"}, label: "jsonExact", document: k.match.JSONExact, isExact: true, options: k.match.JSONOptions,
+		of: (*Message).JSON,
+	})
 }
 
-// expected compiles one expected document.
-func (k *compiler) expected(key string, document json.RawMessage) {
-	if document == nil {
+// jsonDocument is a document that is expected.
+type jsonDocument struct {
+	// path leads to it from the match; label is what an explanation calls it.
+	path     []string
+	label    string
+	document json.RawMessage
+	isExact  bool
+	options  mockbase.JSONOptions
+	// of is what is compared with it.
+	of func(m *Message) (*jsonvalue.Value, error)
+}
+
+// document compiles an expected document, if there is one.
+func (k *compiler) document(d jsonDocument) {
+	if d.document == nil {
 		return
 	}
-	value, err := jsonvalue.Parse(document, jsonvalue.Limits{})
+	value, err := jsonvalue.Parse(d.document, jsonvalue.Limits{})
 	if err != nil {
-		k.wrong(mockbase.FieldSyntax, "the document cannot be read: "+err.Error(), key)
+		k.wrong(mockbase.FieldSyntax, "the document cannot be read: "+err.Error(), d.path...)
 		return
 	}
-	o := k.match.JSONOptions
 	options := jsonvalue.Options{
-		Exact:       key == "jsonExact",
-		IgnoreOrder: o.IgnoreOrder, IgnoreExtraItems: o.IgnoreExtraItems, NumbersAsStrings: o.NumbersAsStrings, Strict: o.Strict,
+		Exact:       d.isExact,
+		IgnoreOrder: d.options.IgnoreOrder, IgnoreExtraItems: d.options.IgnoreExtraItems,
+		NumbersAsStrings: d.options.NumbersAsStrings, Strict: d.options.Strict,
 	}
 	pattern := jsonvalue.Compile(value, options, func(operators *jsonvalue.Value, path []string) jsonvalue.Test {
-		return k.placed(operators, append([]string{key}, path...))
+		return k.placed(operators, slices.Concat(d.path, path))
 	})
 	k.add(check{
-		name: key,
+		name: d.label,
 		holds: func(m *Message) bool {
-			actual, err := m.JSON()
+			actual, err := d.of(m)
 			return err == nil && pattern.Matches(actual)
 		},
 		explain: func(m *Message) mockbase.MissedPart {
-			actual, err := m.JSON()
+			actual, err := d.of(m)
 			if err != nil {
 				return mockbase.MissedPart{Operator: "equals", Expected: value.Preview(maxShown), Actual: err.Error()}
 			}
-			return missedDifference(key, pattern.Difference(actual))
+			return missedDifference(d.label, pattern.Difference(actual))
 		},
 	})
 }

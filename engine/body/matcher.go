@@ -14,6 +14,7 @@ type Matcher struct {
 	checks []check
 	// parts tells that the fields of a form or the parts of a multipart body are looked at.
 	parts bool
+	facts facts
 }
 
 // check is one condition on a body.
@@ -38,16 +39,19 @@ func Compile(match *mockbase.BodyMatch, at string, faults *mockbase.Faults) *Mat
 	k := &compiler{match: match, at: at, faults: faults}
 	// What costs least comes first.
 	k.empty()
+	k.size()
 	k.base64()
+	k.hash()
 	k.json()
 	k.jsonPaths()
 	k.schema()
 	k.text()
+	k.graphql()
 	k.form()
 	k.multipart()
 	k.xml()
 	k.xpath()
-	return &Matcher{checks: k.checks, parts: k.parts}
+	return &Matcher{checks: k.checks, parts: k.parts, facts: newFacts(match)}
 }
 
 // Holds tells whether a body satisfies every check.

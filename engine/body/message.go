@@ -12,8 +12,10 @@ import (
 // Message is a body as it was received, with the views of it that conditions ask for. It belongs to one request and is not
 // safe for concurrent use.
 type Message struct {
-	raw     []byte
-	header  http.Header
+	raw    []byte
+	header http.Header
+	// line is the request that the body came with, nil where there is none.
+	line    Line
 	decoded view[[]byte]
 	parsed  view[*jsonvalue.Value]
 	tree    view[filterable]

@@ -1,6 +1,8 @@
 package body
 
 import (
+	"crypto/sha256"
+
 	"github.com/antchfx/xmlquery"
 )
 
@@ -14,6 +16,8 @@ type views struct {
 	messages []*Message
 	xml      view[*element]
 	document view[*xmlquery.Node]
+	graph    view[*graphQL]
+	sum      view[[sha256.Size]byte]
 	notes    []string
 }
 
