@@ -117,8 +117,8 @@ func Judge(r *Request, s *State, d *Decision) { JudgeAt(r, ticks(r.Now), s, d) }
 // JudgeAt is Judge at an instant in ticks: whole microseconds since the Unix epoch, cut toward minus infinity. It does not
 // look at the instant of the request.
 func JudgeAt(r *Request, now int64, s *State, d *Decision) {
-	if r.Policy.Algorithm == "" { // Most policies name none.
-		judgeWindow(r, now, s, d)
+	if r.Policy.Algorithm == "" && r.Policy.Align == "" { // Most policies name none.
+		judgeClock(r, now, s, d)
 		return
 	}
 	switch r.Policy.Algorithm {
@@ -159,16 +159,17 @@ func Settle(p *Policy, cost int64) (d Decision, settled bool, err error) {
 	}
 }
 
+// Plain says that a check is one of the fixed window on the clock that a state must decide, as most are: its policy names no
+// algorithm. It is short enough for the compiler to put where it is called.
+func Plain(p *Policy, cost int64) bool {
+	return p != nil && p.Algorithm == "" && p.Align == "" && p.Burst == 0 && p.Limit > 0 && p.Limit <= MaxLimit &&
+		cost >= 0 && cost <= p.Limit && p.Window >= MinWindow && p.Window <= MaxWindow
+}
+
 // NeedsState says that [Settle] would not decide: a state must. Stores whose checks are counted in nanoseconds ask it
 // first, since it returns nothing to copy.
 func NeedsState(p *Policy, cost int64) bool {
-	if p == nil || cost < 0 || p.Limit <= 0 {
-		return false
-	}
-	if p.Algorithm == "" && p.Align == "" && p.Burst == 0 { // What usable would say of most policies.
-		return cost <= p.Limit && p.Limit <= MaxLimit && p.Window >= MinWindow && p.Window <= MaxWindow
-	}
-	return p.usable() && cost <= p.Capacity()
+	return p != nil && cost >= 0 && p.Limit > 0 && p.usable() && cost <= p.Capacity()
 }
 
 // windowStart returns the tick at which the clock-aligned window that holds now begins.

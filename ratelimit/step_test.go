@@ -342,3 +342,32 @@ func TestRL116_retry_after_seconds_are_those_published(t *testing.T) {
 		t.Errorf("a nanosecond: %d, %t", seconds, ok)
 	}
 }
+
+// A check that is plain is decided by no short cut and by no algorithm but the default one.
+func TestRL3_RL7_what_is_plain_needs_a_state(t *testing.T) {
+	t.Parallel()
+	numbers := []int64{math.MinInt64, -1, 0, 1, 2, ratelimit.MaxLimit, ratelimit.MaxLimit + 1, math.MaxInt64}
+	windows := []time.Duration{-1, 0, 1, ratelimit.MinWindow, time.Minute, ratelimit.MaxWindow, ratelimit.MaxWindow + 1, math.MaxInt64}
+	for _, limit := range numbers {
+		for _, cost := range numbers {
+			for _, window := range windows {
+				p := &ratelimit.Policy{Limit: limit, Window: window}
+				_, settled, err := ratelimit.Settle(p, cost)
+				if want := !settled && err == nil; ratelimit.Plain(p, cost) != want || ratelimit.NeedsState(p, cost) != want {
+					t.Errorf("limit %d, window %d, cost %d: plain %t and in need %t, want %t",
+						limit, window, cost, ratelimit.Plain(p, cost), ratelimit.NeedsState(p, cost), want)
+				}
+			}
+		}
+	}
+	for _, p := range []*ratelimit.Policy{
+		nil,
+		{Limit: 1, Window: time.Second, Algorithm: ratelimit.GCRA},
+		{Limit: 1, Window: time.Second, Align: ratelimit.AlignFirstRequest},
+		{Limit: 1, Window: time.Second, Burst: 1},
+	} {
+		if ratelimit.Plain(p, 1) {
+			t.Errorf("%+v is taken for plain", p)
+		}
+	}
+}

@@ -29,6 +29,9 @@ func OneChain(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.shards[0].table = s.shards[0].table[:1]
+	s.shards[0].table = s.shards[0].table[:1:1]
 	return s, nil
 }
+
+// TableSize returns the number of chains of the first shard, and the most that there may be.
+func (s *Store) TableSize() (chains, most int) { return len(s.shards[0].table), cap(s.shards[0].table) }

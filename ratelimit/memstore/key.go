@@ -3,6 +3,7 @@ package memstore
 import (
 	"hash/maphash"
 	"strings"
+	"unsafe"
 
 	"github.com/mockbase/mockbase/ratelimit"
 )
@@ -17,6 +18,16 @@ type key struct {
 
 // names are the texts of a key.
 type names struct{ namespace, identifier string }
+
+// same says whether the names are equal. A policy most often hands in the very text of its namespace that it did before,
+// which need not be compared.
+func (n *names) same(other *names) bool {
+	if n.identifier != other.identifier || len(n.namespace) != len(other.namespace) {
+		return false
+	}
+	one, two := unsafe.StringData(n.namespace), unsafe.StringData(other.namespace) //nolint:gosec // They are only compared.
+	return one == two || n.namespace == other.namespace
+}
 
 // kind is the kind of state that a policy keeps.
 type kind uint8

@@ -57,9 +57,11 @@ type useList struct{ newest, oldest ref }
 // shard is a part of the store under one lock.
 type shard struct {
 	mu sync.Mutex
-	// table holds the first entry of each chain. It has its size from the start: a table that nobody touches takes no
-	// memory, and one that never grows never makes a check wait.
+	// table holds the first entry of each chain. It has its capacity from the start, which takes no memory while nobody
+	// touches it, and grows in place by a few chains at a time ([shard.widen]): few counters lie close together, and no
+	// check ever waits for a whole table to be made. mask has one bit more than are needed for all but the last chains.
 	table []ref
+	mask  uint64
 	// chunks hold the entries; the first count of them have been given out.
 	chunks []*[chunkSize]entry
 	// turn numbers the checks and what else uses an entry. It lies here, in what every check reads.
@@ -83,22 +85,52 @@ type shard struct {
 }
 
 func (h *shard) open(maxKeys int, maxBytes int64, evictions *atomic.Int64) {
-	h.table = make([]ref, min(maxTable, 1<<bits.Len(uint(maxKeys-1))))
+	h.table, h.mask = make([]ref, 1, min(maxTable, 1<<bits.Len(uint(maxKeys-1)))), 0
 	h.maxKeys, h.maxBytes, h.evictions = maxKeys, maxBytes, evictions
 	h.soonest, h.pass = math.MaxInt64, math.MaxInt64
 }
 
 func (h *shard) at(r ref) *entry { return &h.chunks[(r-1)/chunkSize][(r-1)%chunkSize] }
 
-// chain masks, since the size of a table is a power of two and dividing takes longer.
-func (h *shard) chain(hash uint64) *ref { return &h.table[hash&(uint64(len(h.table))-1)] }
+// chain masks, since dividing takes longer. A chain that the table has not grown to yet is still a part of the one that
+// has a bit less.
+func (h *shard) chain(hash uint64) *ref {
+	i := hash & h.mask
+	if i >= uint64(len(h.table)) {
+		i &= h.mask >> 1
+	}
+	return &h.table[i]
+}
+
+// widen adds up to so many chains to the table while there are more counters than chains, or until their number is a power
+// of two again, for which chain has the least to do. Each takes its counters from one other.
+func (h *shard) widen(most int) {
+	for ; most > 0; most-- {
+		n := len(h.table)
+		if n == cap(h.table) || n&(n-1) == 0 && n >= h.keys {
+			return
+		}
+		h.table = h.table[:n+1]
+		h.mask = 1<<bits.Len(uint(n)) - 1
+		h.table[n] = 0
+		for link := &h.table[uint64(n)&(h.mask>>1)]; *link != 0; {
+			r := *link
+			e := h.at(r)
+			if e.hash&h.mask == uint64(n) {
+				*link, e.twin, h.table[n] = e.twin, h.table[n], r
+			} else {
+				link = &e.twin
+			}
+		}
+	}
+}
 
 // find returns the entry of the key, or none.
 func (h *shard) find(hash uint64, k *key) (ref, *entry) {
 	r := *h.chain(hash)
 	for r != 0 {
 		e := h.at(r)
-		if e.hash == hash && e.kind == k.kind && e.names == k.names {
+		if e.hash == hash && e.kind == k.kind && e.names.same(&k.names) {
 			return r, e
 		}
 		r = e.twin
@@ -121,10 +153,15 @@ func (h *shard) judge(hash uint64, k *key, r *ratelimit.Request, now moment, d *
 		h.expect(expires)
 	}
 	e.expires = expires
-	h.touch(found, e, d.Remaining)
+	h.turn++
+	e.last, e.recent = h.turn, true
+	if e.exhausted != (d.Remaining == 0) {
+		h.move(found, e)
+	}
 	if h.turn%sweepEvery == 0 {
 		h.sweep(now.at, sweepKnown)
 		h.prepare(sweepKnown)
+		h.widen(sweepKnown)
 	}
 	return nil
 }
@@ -288,6 +325,7 @@ func (h *shard) insert(c *counter, at int64) {
 	h.keys++
 	h.bytes += size
 	h.link(r, e)
+	h.widen(sweepNew)
 }
 
 // makeRoom frees an expired entry if the sweep finds one, else the least recently used one, exhausted ones last. It spares
