@@ -19,6 +19,8 @@ const (
 //
 // Mocks without a name get one from their request; of several that would get the same, the second ends in -2, and so on
 // (mock format, section 4). ${NAME} is text: it is for the command line to replace.
+//
+// Beside faults comes what could be read, for finding more of them and for nothing else; see [MoreFaults].
 func DecodeDefinition(src []byte, f Format) (*Definition, error) {
 	faults := &Faults{}
 	root, err := parse(src, f, ParseLimits{}, faults)
@@ -27,7 +29,7 @@ func DecodeDefinition(src []byte, f Format) (*Definition, error) {
 	}
 	d := decodeDefinition(place{root, "#", faults})
 	if err := faults.Err(); err != nil {
-		return nil, err
+		return d, err
 	}
 	for i, m := range d.Mocks {
 		for _, w := range m.Warnings(&d.Config) {
@@ -93,7 +95,8 @@ func nameMocks(list []place, mocks []*Mock) {
 
 // DecodeMock reads the document of one mock, as DecodeDefinition reads each of its mocks. What a rate limit's use names
 // is looked for by [Mock.CheckReferences], as the document alone does not know it. Members that the API adds to a mock
-// are accepted and left out (rule M-8).
+// are accepted and left out (rule M-8). Beside faults comes what could be read, for finding more of them and for nothing
+// else; see [MoreFaults].
 func DecodeMock(src []byte, f Format) (*Mock, error) {
 	faults := &Faults{}
 	root, err := parse(src, f, ParseLimits{Bytes: maxMockBytes}, faults)
@@ -111,7 +114,7 @@ func DecodeSettings(src json.RawMessage) (Config, error) {
 }
 
 // DecodeConfig reads sections of a definition by their key, as [Config.Source] keeps them. Pointers are those of a
-// definition, and places are not known; see [Locate].
+// definition, and places are not known; see [Locate]. Beside faults comes what could be read, for finding more of them.
 func DecodeConfig(source map[string]json.RawMessage) (Config, error) {
 	root := &Node{Kind: NodeObject}
 	faults := &Faults{}

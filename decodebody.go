@@ -111,10 +111,14 @@ func decodeJSONPaths(f *Fields) []NamedMatch {
 
 func decodeXMLMatch(f *Fields, b *BodyMatch) {
 	b.XPath = decodeMatches(f.entries("xpath"))
+	before := f.faults.Len()
 	for _, e := range f.entries("namespaces") {
 		if uri, ok := e.text(); ok {
 			b.Namespaces = append(b.Namespaces, NamedText{e.name, uri})
 		}
+	}
+	if f.faults.Len() > before {
+		b.XPath = nil // no expression can be judged without its prefixes
 	}
 	if f.Has("namespaces") {
 		f.needs("namespaces", "xpath")

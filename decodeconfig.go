@@ -27,11 +27,14 @@ func decodeConfig(f *Fields, c *Config) {
 		decodeSettings(settings, &c.Settings)
 	}
 	if defaults := f.Object("defaults"); defaults != nil {
-		defaults.Bool("template", &c.Defaults.Template)
+		if on := defaults.template(); on != nil {
+			c.Defaults.Template = *on
+		}
 		c.Defaults.Headers = decodeHeaders(defaults, "headers")
 		c.Defaults.Delay = decodeMember(defaults, "delay", decodeDelay)
 		c.Defaults.RateLimit = decodeMember(defaults, "rateLimit", decodeRateLimit)
 		defaults.Done()
+		c.Defaults.Template = c.Defaults.Template || defaults.broken
 	}
 	for _, e := range f.entries("rateLimits") {
 		e.key.checkSlug(e.name)

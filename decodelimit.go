@@ -129,9 +129,14 @@ func DecodeLimitPolicy(n *Node, pointer string, faults *Faults) *LimitPolicy {
 // decodePolicy reads a policy; further are keys that its author may have meant.
 func decodePolicy(f *Fields, further ...string) LimitPolicy {
 	p := defaultPolicy()
-	oneOf(f, "algorithm", &p.Algorithm,
-		"fixed_window", "sliding_window", "sliding_log", "token_bucket", "leaky_bucket", "gcra", "concurrency")
-	f.Int64("limit", &p.Limit, 0, maxLimit)
+	before := f.faults.Len()
+	if !oneOf(f, "algorithm", &p.Algorithm,
+		"fixed_window", "sliding_window", "sliding_log", "token_bucket", "leaky_bucket", "gcra", "concurrency") && f.Has("algorithm") {
+		p.Algorithm = ""
+	}
+	if !f.Int64("limit", &p.Limit, 0, maxLimit) && f.Has("limit") {
+		p.Limit = maxLimit // from which nothing follows for others
+	}
 	if f.Duration("window", &p.Window) {
 		checkWindow(place{f.node.Find("window"), f.Pointer("window"), f.faults}, p.Window)
 	}
@@ -156,12 +161,19 @@ func decodePolicy(f *Fields, further ...string) LimitPolicy {
 	f.Required("limit")
 	f.known = append(f.known, further...)
 	f.Done()
+	if slices.Contains(f.meant, "algorithm") {
+		p.Algorithm = ""
+	}
 	checkPolicy(f, &p)
+	p.Unread = f.faults.Len() > before
 	return p
 }
 
 // checkPolicy notes members that need or exclude others.
 func checkPolicy(f *Fields, p *LimitPolicy) {
+	if p.Algorithm == "" {
+		return // nobody knows what it was to be
+	}
 	if p.Algorithm == "concurrency" && !f.Has("window") {
 		p.Window = defaultLease
 	}
@@ -286,13 +298,13 @@ func (f *Fields) headerName(name string, to *string) {
 func decodeOnExceed(at place) *OnExceed {
 	f := at.fields()
 	o := &OnExceed{Action: "reject"}
-	oneOf(f, "action", &o.Action, "reject", "delay", "drop")
+	known := oneOf(f, "action", &o.Action, "reject", "delay", "drop") || !f.Has("action")
 	if f.Duration("maxDelay", &o.MaxDelay) && o.MaxDelay > maxLimitDelay {
 		f.Fault("maxDelay", FieldRange, "must be at most 60s, found %s", o.MaxDelay)
 	}
 	o.Response = decodeMember(f, "response", decodePlain)
 	f.Done()
-	if f.Has("maxDelay") && o.Action != "delay" {
+	if known && f.Has("maxDelay") && o.Action != "delay" {
 		f.Fault("maxDelay", FieldConflict, "needs action: delay")
 	}
 	return o

@@ -145,9 +145,12 @@ func nameResponses(list []place, responses []Response) {
 
 // decodeChoice reads how a mock chooses among its responses, and holds the responses to it.
 func decodeChoice(f *Fields, m *Mock, responses []place) {
-	oneOf(f, "select", &m.Select, SelectRules, SelectSequence, SelectWeighted)
+	chosen := oneOf(f, "select", &m.Select, SelectRules, SelectSequence, SelectWeighted)
 	oneOf(f, "onEnd", &m.OnEnd, OnEndLast, OnEndLoop, OnEndUnmatched)
 	oneOf(f, "draw", &m.Draw, DrawSeeded, DrawExact)
+	if !chosen && f.Has("select") {
+		return // nobody knows what it was to be
+	}
 	if f.Has("onEnd") && m.Select != SelectSequence {
 		f.Fault("onEnd", FieldConflict, "needs select: sequence")
 	}
@@ -157,7 +160,7 @@ func decodeChoice(f *Fields, m *Mock, responses []place) {
 	var hasDefault bool
 	for i, at := range responses {
 		checkChoice(at, m, &m.Responses[i])
-		if m.Select != "" && m.Select != SelectRules || at.Find("when") != nil {
+		if !isDefault(at, m) {
 			continue
 		}
 		if hasDefault {
@@ -165,6 +168,11 @@ func decodeChoice(f *Fields, m *Mock, responses []place) {
 		}
 		hasDefault = true
 	}
+}
+
+// isDefault tells whether a response answers when no other does.
+func isDefault(at place, m *Mock) bool {
+	return at.Kind == NodeObject && at.Find("when") == nil && (m.Select == "" || m.Select == SelectRules)
 }
 
 // checkChoice holds one response to its mock's way of choosing.

@@ -35,7 +35,7 @@ func decodeResponse(at place, r *Response) {
 	r.Trailers = decodeTrailers(f)
 	r.EarlyHints = decodeHeaders(f, "earlyHints")
 	r.Body = decodeBody(f, BodyJSON, BodyText, BodyBase64, BodyFile)
-	r.Template = optional(f, (*Fields).Bool, "template")
+	r.Template = f.template()
 	r.Delay = decodeMember(f, "delay", decodeDelay)
 	r.Stream = decodeMember(f, "stream", decodeStream)
 	oneOf(f, "encode", &r.Encode, "gzip", "deflate", "br", "zstd")
@@ -80,7 +80,7 @@ func checkResponse(f *Fields, r *Response) {
 
 // faultKeepsBody tells whether bytes of a body may still be sent (mock format, section 6).
 func faultKeepsBody(fault *Fault) bool {
-	return fault.Kind == "truncate" || fault.AfterBytes != nil || fault.Probability != nil && *fault.Probability < 1
+	return fault.Kind == "" || fault.Kind == "truncate" || fault.AfterBytes != nil || fault.Probability != nil && *fault.Probability < 1
 }
 
 // decodeStatus reads a status or a template for one.
@@ -149,6 +149,16 @@ func decodeBodyOf(f *Fields, kind BodyKind) (Body, bool) {
 	}
 }
 
+// template reads whether texts are templates. What is there and cannot be read is meant as yes: so that no text is judged
+// as what it would be without.
+func (f *Fields) template() *bool {
+	on := optional(f, (*Fields).Bool, "template")
+	if on == nil && f.Has("template") {
+		on = new(true)
+	}
+	return on
+}
+
 // decodePlain reads an answer without choices.
 func decodePlain(at place) *PlainResponse {
 	f := at.fields()
@@ -156,7 +166,7 @@ func decodePlain(at place) *PlainResponse {
 	r.Status, r.StatusTemplate = decodeStatus(f)
 	r.Headers = decodeHeaders(f, "headers")
 	r.Body = decodeBody(f, BodyJSON, BodyText, BodyBase64)
-	r.Template = optional(f, (*Fields).Bool, "template")
+	r.Template = f.template()
 	r.Delay = decodeMember(f, "delay", decodeDelay)
 	f.Done()
 	return r

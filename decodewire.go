@@ -55,6 +55,13 @@ func decodeFault(at place) *Fault {
 	oneOf(f, "kind", &fault.Kind, append(kinds, "raw")...)
 	fault.AfterBytes = f.optionalInt64("afterBytes", 0, math.MaxInt64)
 	fault.Probability = f.optionalFloat("probability", 1)
+	// What is there and cannot be read must not change what else is allowed.
+	if fault.AfterBytes == nil && f.Has("afterBytes") {
+		fault.AfterBytes = new(int64(0))
+	}
+	if fault.Probability == nil && f.Has("probability") {
+		fault.Probability = new(0.0)
+	}
 	f.Duration("for", &fault.For)
 	f.base64("raw", &fault.Raw)
 	f.Required("kind")

@@ -2,8 +2,10 @@ package mockbase
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // mostFaults bounds what one document may make the server remember; only the first [MaxFieldErrors] are reported.
@@ -53,14 +55,53 @@ func (f *Faults) Len() int { return len(f.list) }
 
 // Fields returns the faults in the order of the text, at most [MaxFieldErrors] (rule M-5).
 func (f *Faults) Fields() []FieldError {
-	sorted := slices.Clone(f.list)
-	slices.SortStableFunc(sorted, func(a, b FieldError) int {
+	sorted := InOrder(slices.Clone(f.list))
+	return sorted[:min(len(sorted), MaxFieldErrors)]
+}
+
+// InOrder sorts faults by their places in the text, and returns them.
+func InOrder(fields []FieldError) []FieldError {
+	slices.SortStableFunc(fields, func(a, b FieldError) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return sorted[:min(len(sorted), MaxFieldErrors)]
+	return fields
 }
 
 // Err returns the [*Error] of CodeValidationFailed with all faults, nil if there are none.
 func (f *Faults) Err() error {
 	return Invalid(f.Fields())
+}
+
+// MoreFaults is the refusal of a text with the faults that were found later, in what could be read of it: so that its
+// author learns of all at once. refused is returned as it is unless it is an [*Error] with faults. What is at, below or
+// above a place that could not be read is left out, as it may follow from that.
+func MoreFaults(refused error, more []FieldError) error {
+	known, ok := errors.AsType[*Error](refused)
+	if !ok || len(known.Fields) == 0 {
+		return refused
+	}
+	all := Faults{list: slices.Clone(known.Fields)}
+	for _, fault := range more {
+		if !Unread(known.Fields, fault.Pointer) {
+			all.Append(fault)
+		}
+	}
+	joined := *known
+	joined.Fields = all.Fields()
+	joined.Message = describeFields(joined.Fields)
+	return &joined
+}
+
+// Unread tells whether one of these faults is at, below or above a pointer, so that what is found there may follow from
+// it.
+func Unread(faults []FieldError, pointer string) bool {
+	return slices.ContainsFunc(faults, func(f FieldError) bool {
+		return leadsTo(f.Pointer, pointer) || leadsTo(pointer, f.Pointer)
+	})
+}
+
+// leadsTo tells whether a pointer is that of a place, or of what holds it.
+func leadsTo(pointer, place string) bool {
+	rest, ok := strings.CutPrefix(place, pointer)
+	return ok && (rest == "" || rest[0] == '/')
 }

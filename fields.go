@@ -59,6 +59,13 @@ func (f *Fields) Node(name string) *Node {
 // Has tells whether a member is there, without making it known.
 func (f *Fields) Has(name string) bool { return f.node.Find(name) != nil }
 
+// readable tells whether a member is of the right kind, or is not there under any name: nothing follows from what could
+// not be read. It is asked after [Fields.Done].
+func (f *Fields) readable(name string, kind NodeKind) bool {
+	n := f.node.Find(name)
+	return (n == nil || n.Kind == kind) && !slices.Contains(f.meant, name)
+}
+
 // Fault notes a fault of a member, at its value or, when it is not there, at the object.
 func (f *Fields) Fault(name string, code Code, format string, args ...any) {
 	at := f.node.Find(name)

@@ -52,6 +52,8 @@ type LimitPolicy struct {
 	AfterAuth   bool
 	OnExceed    *OnExceed
 	Ban         *LimitBan
+	// Unread tells that a member could not be read, so that nothing is to be made of how the others go together.
+	Unread bool
 }
 
 // LimitHeaderNames are an author's own header names; "" leaves a header out.

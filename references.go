@@ -86,12 +86,17 @@ func (m *Mock) CheckReferences(c *Config) []FieldError {
 // checkReferences notes what a definition names and does not have.
 func checkReferences(f *Fields, d *Definition) {
 	found := &Faults{}
-	for _, user := range d.Config.limitUsers() {
-		user.check(&d.Config, found)
+	if f.readable("collections", NodeObject) {
+		d.Config.checkRelations(found)
 	}
-	d.Config.checkRelations(found)
+	users := d.Config.limitUsers()
 	for i, m := range d.Mocks {
-		limitUser{m.RateLimit, itemPointer("#/mocks", i) + "/rateLimit"}.check(&d.Config, found)
+		users = append(users, limitUser{m.RateLimit, itemPointer("#/mocks", i) + "/rateLimit"})
+	}
+	for _, user := range users {
+		if f.readable("rateLimits", NodeObject) {
+			user.check(&d.Config, found)
+		}
 	}
 	for _, fault := range found.list {
 		f.faults.Append(locate(f.node, fault))

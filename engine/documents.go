@@ -377,8 +377,8 @@ func (e *Engine) checkDocuments(u *refusals, c *mockbase.Config) {
 		at, d := "#/documents/"+strconv.Itoa(i), &list[i]
 		u.refuseIf(d.URL != "", at+"/url")
 		e.checkDocumentLimits(u, c, i)
-		if d.URL != "" {
-			continue
+		if d.URL != "" || d.File == "" && len(d.Inline) == 0 {
+			continue // it is refused above, or could not be read
 		}
 		if _, err := e.describe(d); err != nil {
 			u.faults.Append(documentFault(at, d, err))

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -63,7 +64,7 @@ func (r *route) limit(c *mockbase.Config, s *settings, faults *mockbase.Faults) 
 // compileLimits compiles what a mock says about limits, or the project's default where it says nothing. Faults of the
 // default are the configuration's, which is checked by itself.
 func compileLimits(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) *limits {
-	b := &limitsBuilder{config: c, settings: s, owner: m.ID, name: m.Name, decision: s.decision(m.Name), faults: faults}
+	b := &limitsBuilder{config: c, settings: s, owner: m.ID, name: cmp.Or(m.Name, "mock"), decision: s.decision(m.Name), faults: faults}
 	if m.RateLimit == nil {
 		b.faults = new(mockbase.Faults)
 		return b.build(c.Defaults.RateLimit, "#/rateLimit")
@@ -113,6 +114,9 @@ func (b *limitsBuilder) build(given *mockbase.RateLimit, at string) *limits {
 			where = pointerTo(at, strconv.Itoa(i))
 		}
 		one := &given.Limits[i]
+		if one.Use == "" && one.Policy == nil {
+			continue // neither could be read, which is known already
+		}
 		if one.Use == "" {
 			b.add(one, one.Policy, simlimit.OwnPlace(b.owner, b.name, own), where)
 			own++
@@ -161,14 +165,21 @@ func (b *limitsBuilder) use(one *mockbase.Limit, policy *mockbase.LimitPolicy, a
 
 // add adds the limit of a policy.
 func (b *limitsBuilder) add(one *mockbase.Limit, policy *mockbase.LimitPolicy, place simlimit.Place, at string) {
-	compiled := simlimit.Compile(policy, place, at, b.faults)
-	if compiled == nil || policy.Mode == "disabled" {
+	faults := b.faults
+	if policy.Unread {
+		faults = new(mockbase.Faults) // what was read must not be judged by what was not
+	}
+	compiled := simlimit.Compile(policy, place, at, faults)
+	if compiled != nil && policy.Mode == "disabled" {
 		return
 	}
 	l := limit{Limit: compiled, key: b.key(policy.Keys, at)}
 	b.price(&l, one, at)
 	if policy.OnExceed != nil && policy.OnExceed.Response != nil {
 		l.response = b.response(policy.OnExceed.Response, pointerTo(at, "onExceed", "response"))
+	}
+	if compiled == nil {
+		return
 	}
 	b.made.list = append(b.made.list, l)
 	b.apart(&b.made.list[len(b.made.list)-1], at)

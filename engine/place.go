@@ -24,6 +24,8 @@ func compilePlace(s *settings, m *mockbase.Mock, faults *mockbase.Faults) *patte
 	case r.RawTarget != "":
 		code = mockbase.FieldPattern
 		p, err = s.compileRawTarget(r.RawTarget)
+	case r.Path == "":
+		return nil // that it cannot be read is known already
 	default:
 		var parsed mockbase.PathPattern
 		if parsed, err = mockbase.ParsePath(r.Path); err == nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -130,8 +131,12 @@ func (p *program) enter(known map[*mockbase.Mock]*route) error {
 		r := known[m]
 		if r == nil {
 			var faults mockbase.Faults
-			if r = compileRoute(&p.project.Config, p.settings, m, &faults); r == nil || faults.Len() > 0 {
-				return fmt.Errorf("compile mock %q: %w", m.Name, faults.Err())
+			r = compileRoute(&p.project.Config, p.settings, m, &faults)
+			if err := faults.Err(); err != nil {
+				return fmt.Errorf("compile mock %q: %w", m.Name, err)
+			}
+			if r == nil {
+				return fmt.Errorf("compile mock %q: it has no path or no response", m.Name)
 			}
 		}
 		p.entries[i] = entry{route: r, age: i}
@@ -201,26 +206,26 @@ func (p *program) plant() {
 	}
 }
 
-// compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. Pointers are
-// relative to the mock.
+// compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. All faults are
+// told at once, whichever part of the mock they are in. Pointers are relative to the mock.
 func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) *route {
 	r := &route{mock: m, by: mockbase.AnsweredByMock, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version}, host: compileHost(m.Request.Host)}
-	if r.pattern = compilePlace(s, m, faults); r.pattern == nil {
-		return nil
-	}
+	place := compilePlace(s, m, faults)
+	r.pattern = cmp.Or(place, &pattern{rest: -1})
 	r.stated, r.expr = stateMethods(m.Request.Methods), r.pattern.expr
 	r.guards = compileGuards(&m.Request, faults)
 	r.guarded = r.guards.any() || len(m.States) > 0
 	r.precedence = precedence(m.Priority, r.pattern)
 	r.rank, r.headRank = ranksOf(m.Request.Methods)
-	if len(m.Responses) == 0 {
-		faults.Append(mockbase.FieldError{Pointer: "#/response", Code: mockbase.FieldRequired, Detail: "a mock needs a response"})
-		return nil
+	if len(m.Responses) > 0 {
+		r.selection = compileSelection(m, &r.guards, faults)
+		r.responses = compileResponses(c, s, m, r.room[:0], faults)
 	}
-	r.selection = compileSelection(m, &r.guards, faults)
-	r.responses = compileResponses(c, s, m, r.room[:0], faults)
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
 	r.noteReading(r.limit(c, s, faults)|r.tellApart(c, s, faults), faults)
+	if place == nil || len(m.Responses) == 0 {
+		return nil // which was told when the mock was read
+	}
 	return r
 }
 

@@ -49,18 +49,17 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	return u.faults.Fields()
 }
 
-// CheckMock lists what of a mock this engine cannot act on, or cannot compile. Pointers are relative to the mock.
+// CheckMock lists what of a mock this engine cannot act on, or cannot compile. Pointers are relative to the mock. Of a mock
+// that could be read in part alone, the rest is checked: see [mockbase.MoreFaults].
 func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	u := refusals{document: m.Document}
 	u.refuseIf(e.options.Limits == nil && limited(m.RateLimit), "#/rateLimit")
-	if m.Request.Path+m.Request.PathMatches+m.Request.RawTarget != "" {
-		s, err := e.compileSettings(c, &mockbase.Faults{})
-		if err != nil {
-			// CheckConfig reports this, with its place; the mock does not depend on it.
-			s = e.nowhere.settings
-		}
-		compileRoute(c, s, m, &u.faults)
+	s, err := e.compileSettings(c, &mockbase.Faults{})
+	if err != nil {
+		// CheckConfig reports this, with its place; the mock does not depend on it.
+		s = e.nowhere.settings
 	}
+	compileRoute(c, s, m, &u.faults)
 	return u.placed()
 }
 

@@ -83,11 +83,20 @@ func (c *call) located(err error) error {
 		return err
 	}
 	placed := *known
-	placed.Fields = mockbase.Locate(c.body.text, c.body.format, known.Fields)
+	placed.Fields = mockbase.InOrder(mockbase.Locate(c.body.text, c.body.format, known.Fields))
 	if f, extra := errors.AsType[*failure](err); extra {
 		return &failure{err: &placed, header: f.header, plan: f.plan, checks: f.checks}
 	}
 	return &placed
+}
+
+// judged is the refusal of a text with all that is wrong with it: what else is found in the part that could be read is told
+// with the rest, so that nobody mends one fault to learn of the next.
+func (b content) judged(refused error, more func() []mockbase.FieldError) error {
+	if mockbase.ErrorCode(refused) != mockbase.CodeValidationFailed {
+		return refused
+	}
+	return mockbase.MoreFaults(refused, mockbase.Locate(b.text, b.format, more()))
 }
 
 // bodyType is the body's media type, or the 415 that says which are taken.

@@ -63,7 +63,7 @@ func (s *Server) applyDefinition(c *call) error {
 	if err := c.compareRevision(&o); err != nil {
 		return err
 	}
-	definition, err := c.readDefinition(p)
+	definition, err := s.readDefinition(c, p)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Server) applyTo(c *call, name string, d *mockbase.Definition, o catalog
 		name, o.Permit = c.project.Project.Slug, c.permitPlan(d)
 	}
 	if err := checkProject(d, name); err != nil {
-		return err
+		return c.body.judged(c.located(err), func() []mockbase.FieldError { return s.definitionFaults(c, d) })
 	}
 	return s.apply(c, d, o)
 }
@@ -106,7 +106,7 @@ func checkProject(d *mockbase.Definition, slug string) error {
 }
 
 // readDefinition reads the body after the query is known to be right.
-func (c *call) readDefinition(p *params) (*mockbase.Definition, error) {
+func (s *Server) readDefinition(c *call, p *params) (*mockbase.Definition, error) {
 	body, err := c.read(typeJSON, typeYAML)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,19 @@ func (c *call) readDefinition(p *params) (*mockbase.Definition, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	return mockbase.DecodeDefinition(body.text, body.format)
+	definition, err := mockbase.DecodeDefinition(body.text, body.format)
+	if err != nil {
+		return nil, body.judged(err, func() []mockbase.FieldError { return s.definitionFaults(c, definition) })
+	}
+	return definition, nil
+}
+
+// definitionFaults is what else is wrong with a definition for the project of the call.
+func (s *Server) definitionFaults(c *call, d *mockbase.Definition) []mockbase.FieldError {
+	if c.project == nil {
+		return s.Catalog.DefinitionFaults(nil, d)
+	}
+	return s.Catalog.DefinitionFaults(c.project.Project, d)
 }
 
 // compareRevision reads the revision that the caller's plan was made from. A dry run tells the revision, so that it needs

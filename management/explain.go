@@ -113,7 +113,7 @@ func (s *Server) tryMock(c *call) error {
 	}
 	if document != nil {
 		if q.Document, err = mockbase.DecodeMock(document.JSON(), mockbase.FormatJSON); err != nil {
-			return inDocument(err)
+			return inDocument(mockbase.MoreFaults(err, s.Catalog.MockFaults(c.project.Project, q.Document)))
 		}
 	}
 	return s.answerExplanation(c, q)

@@ -71,6 +71,10 @@ func (s *Server) importSource(c *call) error {
 		return err
 	}
 	from, err := translateSource(c.ctx(), files, o)
+	if err != nil && from != nil && from.definition != nil {
+		sent := content{text: files[0].Text, format: formatOf(files[0].Text)}
+		return sent.judged(err, func() []mockbase.FieldError { return s.definitionFaults(c, from.definition) })
+	}
 	if err != nil {
 		return err
 	}
@@ -211,10 +215,10 @@ func importDefinition(files []interchange.File) (*imported, error) {
 		return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "a definition is one file: several are applied with mockbase apply")
 	}
 	definition, err := mockbase.DecodeDefinition(files[0].Text, formatOf(files[0].Text))
-	if err != nil {
+	if definition == nil {
 		return nil, err
 	}
-	return &imported{format: interchange.FormatMockBase, title: definition.Project, found: len(definition.Mocks), definition: definition}, nil
+	return &imported{format: interchange.FormatMockBase, title: definition.Project, found: len(definition.Mocks), definition: definition}, err
 }
 
 // applyImport applies what was translated. A mock that the plane refuses is left out, with a warning, and the rest is planned

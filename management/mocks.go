@@ -89,23 +89,22 @@ func mockKey(m *mockbase.Mock, sort string, stats map[string]mockStats) key {
 
 // readMock reads a body that is one mock document, JSON or YAML. An id in it must be that of the mock it replaces (rule
 // M-8).
-func (c *call) readMock() (*mockbase.Mock, error) {
+func (s *Server) readMock(c *call) (*mockbase.Mock, error) {
 	body, err := c.read(typeJSON, typeYAML)
 	if err != nil {
 		return nil, err
 	}
 	m, err := mockbase.DecodeMock(body.text, body.format)
+	if err == nil && c.mock != nil {
+		var node *mockbase.Node
+		if node, err = parse(body, c.route.body); err == nil {
+			err = checkID(node, c.mock)
+		}
+	}
 	if err != nil {
-		return nil, err
+		return nil, body.judged(err, func() []mockbase.FieldError { return s.Catalog.MockFaults(c.project.Project, m) })
 	}
-	if c.mock == nil {
-		return m, nil
-	}
-	node, err := parse(body, c.route.body)
-	if err != nil {
-		return nil, err
-	}
-	return m, checkID(node, c.mock)
+	return m, nil
 }
 
 func checkID(node *mockbase.Node, current *mockbase.Mock) error {
@@ -121,7 +120,7 @@ func checkID(node *mockbase.Node, current *mockbase.Mock) error {
 
 // createMock adds a mock to a project (M-141, rule Y2).
 func (s *Server) createMock(c *call) error {
-	m, err := c.readMock()
+	m, err := s.readMock(c)
 	if err != nil {
 		return err
 	}
@@ -178,7 +177,7 @@ func (s *Server) replaceMock(c *call) error {
 	if err != nil {
 		return err
 	}
-	m, err := c.readMock()
+	m, err := s.readMock(c)
 	if err != nil {
 		return err
 	}
@@ -200,7 +199,7 @@ func (s *Server) putNewMock(c *call) error {
 	if err != nil {
 		return err
 	}
-	m, err := c.readMock()
+	m, err := s.readMock(c)
 	if err != nil {
 		return err
 	}
@@ -208,10 +207,10 @@ func (s *Server) putNewMock(c *call) error {
 		m = m.WithName(name)
 	}
 	if m.Name != name {
-		return mockbase.Invalid([]mockbase.FieldError{{
+		return c.body.judged(mockbase.Invalid(mockbase.Locate(c.body.text, c.body.format, []mockbase.FieldError{{
 			Pointer: "#/name", Code: mockbase.FieldConflict,
 			Detail: "the mock at this address is called " + shown(name) + ", and the document says " + shown(m.Name),
-		}})
+		}})), func() []mockbase.FieldError { return s.Catalog.MockFaults(c.project.Project, m) })
 	}
 	return s.addMock(c, m)
 }
@@ -252,7 +251,11 @@ func (s *Server) updateMock(c *call) error {
 		return err
 	}
 	changed, err := s.Catalog.PatchMock(c.ctx(), c.project.Project.ID, c.mock.ID, options, func(current *mockbase.Mock) (*mockbase.Mock, error) {
-		return patchMock(current, patch)
+		m, err := patchMock(current, patch)
+		if err != nil {
+			return nil, mockbase.MoreFaults(err, s.Catalog.MockFaults(c.project.Project, m))
+		}
+		return m, nil
 	})
 	if err != nil {
 		return err
@@ -279,7 +282,7 @@ func checkMockPatch(patch *mockbase.Node) error {
 	}
 }
 
-// patchMock is the mock that a patch makes of another.
+// patchMock is the mock that a patch makes of another. Beside faults comes what could be read of it.
 func patchMock(current *mockbase.Mock, patch *mockbase.Node) (*mockbase.Mock, error) {
 	now, err := stored(current.Document)
 	if err != nil {

@@ -233,7 +233,7 @@ func (s *Server) comparer(c *call, request *mockbase.Node, at string) (func(*moc
 	document := slices.Concat([]byte(`{"request":`), request.JSON(), []byte(`,"response":{"status":200}}`))
 	m, err := mockbase.DecodeMock(document, mockbase.FormatJSON)
 	if err != nil {
-		return nil, inExpectation(err, at)
+		return nil, inExpectation(mockbase.MoreFaults(err, s.Catalog.MockFaults(c.project.Project, m)), at)
 	}
 	compare, err := s.Mocks.Comparer(c.ctx(), c.project.Project.ID, m)
 	if err != nil {

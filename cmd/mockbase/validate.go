@@ -99,17 +99,14 @@ func check(set *files.Set) error {
 func examine(judge *engine.Engine, project *files.Project, set *files.Set) {
 	snapshot := snapshotOf(project)
 	settings := &snapshot.Project.Config
-	var faults []files.Finding
-	for _, f := range judge.CheckConfig(settings) {
-		faults = append(faults, project.Finding(f))
-	}
+	faults := judge.CheckConfig(settings)
 	for i, m := range snapshot.Mocks {
 		for _, f := range judge.CheckMock(settings, m) {
-			faults = append(faults, project.Finding(ofMock(f, i)))
+			faults = append(faults, ofMock(f, i))
 		}
 	}
-	set.Faults = append(set.Faults, faults...)
-	if len(faults) > 0 {
+	set.Faults = append(set.Faults, project.FurtherFindings(faults)...)
+	if len(faults) > 0 || project.Partial() {
 		return
 	}
 	for _, f := range judge.ConfigWarnings(settings) {

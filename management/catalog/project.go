@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 )
@@ -113,6 +114,44 @@ func (c *Catalog) checkConfig(s *mockbase.Snapshot, skip map[string]bool) []mock
 // checkMock returns what keeps a mock from being served, with pointers relative to it.
 func (c *Catalog) checkMock(config *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	return append(m.CheckReferences(config), c.plane.CheckMock(config, m)...)
+}
+
+// MockFaults returns what keeps a mock from being served beside the mocks of a project, with pointers relative to the mock.
+// Of a mock that could be read in part alone, the rest is judged.
+func (c *Catalog) MockFaults(project *mockbase.Project, m *mockbase.Mock) []mockbase.FieldError {
+	if m == nil {
+		return nil
+	}
+	return c.checkMock(&project.Config, m)
+}
+
+// DefinitionFaults returns what keeps a definition from being served, with pointers into it. Of one that could be read in
+// part alone, the rest is judged. The project, which may be nil, says what the definition does not.
+func (c *Catalog) DefinitionFaults(project *mockbase.Project, d *mockbase.Definition) []mockbase.FieldError {
+	if d == nil {
+		return nil
+	}
+	config := d.Config
+	if project != nil && config.Source["settings"] == nil {
+		config.Settings = project.Config.Settings
+	}
+	if project != nil && config.Source["defaults"] == nil {
+		config.Defaults = project.Config.Defaults
+	}
+	// A document that is to be fetched is none yet.
+	faults := slices.DeleteFunc(c.plane.CheckConfig(&config), func(f mockbase.FieldError) bool {
+		return f.Code == mockbase.FieldNotServed && strings.HasPrefix(f.Pointer, "#/documents/") && strings.HasSuffix(f.Pointer, "/url")
+	})
+	for i, m := range d.Mocks {
+		if len(faults) >= mockbase.MaxFieldErrors {
+			break
+		}
+		for _, f := range c.plane.CheckMock(&config, m) {
+			f.Pointer = below(mockPointer(i), f.Pointer)
+			faults = append(faults, f)
+		}
+	}
+	return faults
 }
 
 // UpdateProject changes a project's own members. The function gets a copy to change. Of the configuration it changes

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -38,7 +39,7 @@ const inputName = "standard input"
 
 // Set is everything that was found.
 type Set struct {
-	// Projects are joined definitions by slug. When there are Faults, they lack what is faulty: they are good for finding
+	// Projects are joined definitions by slug. When there are Faults, they hold what could be read: they are good for finding
 	// more faults and for nothing else.
 	Projects []*Project
 	// Faults and Warnings are in the order of the files and of their text.
@@ -60,10 +61,17 @@ type Project struct {
 	parts   []*part
 }
 
+// Partial tells that a file of the project could not be read as a whole.
+func (p *Project) Partial() bool {
+	return slices.ContainsFunc(p.parts, func(part *part) bool { return len(part.faults) > 0 })
+}
+
 // part is a file's share of a project.
 type part struct {
 	source     *source
 	definition *mockbase.Definition
+	// faults are what could not be read of the file.
+	faults []mockbase.FieldError
 	// first is the index of the file's first mock in the joined definition.
 	first int
 }
@@ -145,13 +153,58 @@ func (l *loader) take(sources []*source) {
 		l.set.Files++
 		if err := results[i].err; err != nil {
 			l.set.Faults = append(l.set.Faults, s.findings(err)...)
-			continue
 		}
-		l.add(s, results[i].definition)
+		if results[i].definition != nil {
+			l.add(s, results[i].definition, s.pointed(faultsOf(results[i].err)))
+		}
 	}
 }
 
-func (l *loader) add(s *source, definition *mockbase.Definition) {
+// faultsOf are the faults that an error is about.
+func faultsOf(err error) []mockbase.FieldError {
+	if failure, ok := errors.AsType[*mockbase.Error](err); ok {
+		return failure.Fields
+	}
+	return nil
+}
+
+// pointed returns faults with the pointers of their places, where they were found without.
+func (s *source) pointed(faults []mockbase.FieldError) []mockbase.FieldError {
+	if !slices.ContainsFunc(faults, func(f mockbase.FieldError) bool { return f.Pointer == "#" && f.Line > 0 }) {
+		return faults
+	}
+	root, err := mockbase.ParseNode(s.text, s.format, mockbase.ParseLimits{Bytes: maxFileSize})
+	if err != nil {
+		return faults
+	}
+	pointed := slices.Clone(faults)
+	for i := range pointed {
+		if f := &pointed[i]; f.Pointer == "#" && f.Line > 0 {
+			f.Pointer = cmp.Or(pointerAt(root, f.Line, f.Column, "#"), "#")
+		}
+	}
+	return pointed
+}
+
+// pointerAt is the pointer of the innermost value at a place of the text, "" if none is there.
+func pointerAt(n *mockbase.Node, line, column int, pointer string) string {
+	for i, item := range n.Items {
+		if found := pointerAt(item, line, column, pointer+"/"+strconv.Itoa(i)); found != "" {
+			return found
+		}
+	}
+	for _, m := range n.Members {
+		if found := pointerAt(m.Value, line, column, pointer+"/"+mockbase.PointerToken(m.Key)); found != "" {
+			return found
+		}
+	}
+	if n.Line == line && n.Column == column {
+		return pointer
+	}
+	return ""
+}
+
+func (l *loader) add(s *source, definition *mockbase.Definition, faults []mockbase.FieldError) {
 	for _, w := range definition.Warnings {
 		l.set.Warnings = append(l.set.Warnings, s.finding(w))
 	}
@@ -162,7 +215,7 @@ func (l *loader) add(s *source, definition *mockbase.Definition) {
 		l.projects[slug] = p
 	}
 	p.Unnamed = p.Unnamed && l.options.Project == "" && definition.Project == ""
-	p.parts = append(p.parts, &part{source: s, definition: definition})
+	p.parts = append(p.parts, &part{source: s, definition: definition, faults: faults})
 }
 
 // read reads one file. A file without variables and other files in it is decoded as it stands; otherwise the places of
@@ -188,15 +241,22 @@ func (l *loader) read(s *source) (definition *mockbase.Definition, names []strin
 		return nil, nil, err
 	}
 	whole, names, faults := l.complete(s, root)
-	if len(faults) > 0 {
-		return nil, names, mockbase.Invalid(faults)
-	}
 	if whole == nil {
 		definition, err = mockbase.DecodeDefinition(s.text, s.format)
 		return definition, nil, err
 	}
 	definition, err = decodeWhole(s, whole)
+	if len(faults) > 0 {
+		err = mockbase.Invalid(mockbase.InOrder(append(faults, elsewhere(faultsOf(err), faults)...)))
+	}
 	return definition, names, err
+}
+
+// elsewhere returns the faults that are not at the place of one of others, which is their reason.
+func elsewhere(faults, others []mockbase.FieldError) []mockbase.FieldError {
+	return slices.DeleteFunc(faults, func(f mockbase.FieldError) bool {
+		return slices.ContainsFunc(others, func(o mockbase.FieldError) bool { return o.Line == f.Line && o.Column == f.Column })
+	})
 }
 
 // complete replaces variables and the names of files. It returns nil when there is nothing to replace.
@@ -207,18 +267,17 @@ func (l *loader) complete(s *source, root *mockbase.Node) (whole *mockbase.Node,
 		if lookup == nil {
 			lookup = func(string) (string, bool) { return "", false }
 		}
-		if whole, faults = expand(s, root, lookup); len(faults) > 0 {
-			return nil, nil, faults
-		}
+		whole, faults = expand(s, root, lookup)
 	}
 	i := &inliner{source: s}
 	if inside := i.definition(whole); len(i.names) > 0 {
 		whole = inside
 	}
-	if whole == root {
-		return nil, nil, i.faults
+	faults = append(faults, i.faults...)
+	if whole == root && len(faults) == 0 {
+		return nil, nil, nil
 	}
-	return whole, i.names, i.faults
+	return whole, i.names, faults
 }
 
 // decodeWhole decodes a definition that differs from the text of its file.
@@ -226,9 +285,9 @@ func decodeWhole(s *source, whole *mockbase.Node) (*mockbase.Definition, error) 
 	definition, err := mockbase.DecodeDefinition(whole.JSON(), mockbase.FormatJSON)
 	if failure, ok := errors.AsType[*mockbase.Error](err); ok {
 		failure.Fields = s.relocated(failure.Fields)
-		return nil, failure
+		err = failure
 	}
-	if err != nil {
+	if definition == nil {
 		return nil, err
 	}
 	definition.Warnings = s.relocated(definition.Warnings)
@@ -239,7 +298,7 @@ func decodeWhole(s *source, whole *mockbase.Node) (*mockbase.Definition, error) 
 	for i, at := range s.relocated(places) {
 		definition.Mocks[i].Line, definition.Mocks[i].Column = at.Line, at.Column
 	}
-	return definition, nil
+	return definition, err
 }
 
 // relocated looks up places that were found in another text.

@@ -145,8 +145,8 @@ mocks: [
 {"mocks": [{"request": "GET /d", "response": {}}]}
 `)
 	_, mocks, faults := load(t, dir, files.Options{})
-	if diff := cmp.Diff([]string{"default get-d in  from d.json:1"}, mocks); diff != "" {
-		t.Errorf("what is right is there, to look for more: %s", diff)
+	if diff := cmp.Diff([]string{"default get-a in  from a.yaml:2", "default get-b in  from a.yaml:4", "default get-d in  from d.json:1"}, mocks); diff != "" {
+		t.Errorf("what can be read is there, to look for more: %s", diff)
 	}
 	want := []string{
 		`a.yaml:3:5: mocks[0].respons: `, `a.yaml:5:25: mocks[1].response.status: `,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,26 +22,14 @@ func (p *Project) join() []Finding {
 
 // joinMocks gives every mock its folder and origin, and a name of its own to every mock whose author gave none.
 func (p *Project) joinMocks() []Finding {
-	var faults []Finding
-	taken := map[string]string{}
-	for _, part := range p.parts {
-		for _, m := range part.definition.Mocks {
-			if m.NameGenerated {
-				continue
-			}
-			if other, ok := taken[m.Name]; ok {
-				faults = append(faults, Finding{
-					Path: part.source.path, Line: m.Line, Column: m.Column, Code: mockbase.FieldUnique,
-					Message: fmt.Sprintf("the name %q is taken by the mock at %s", m.Name, other),
-				})
-			}
-			taken[m.Name] = part.source.path + ":" + strconv.Itoa(m.Line)
-		}
-	}
+	taken, faults := p.takenNames()
 	for _, part := range p.parts {
 		part.first = len(p.Definition.Mocks)
 		for _, m := range part.definition.Mocks {
 			mock, err := part.place(m, taken)
+			if err != nil && len(part.faults) > 0 {
+				mock, err = m, nil // what is wrong with it is known
+			}
 			if err != nil {
 				faults = append(faults, part.source.findings(err)...)
 				continue
@@ -49,6 +38,28 @@ func (p *Project) joinMocks() []Finding {
 		}
 	}
 	return faults
+}
+
+// takenNames are the names that authors gave, with their places. A name twice is a fault; within one file it is known.
+func (p *Project) takenNames() (map[string]string, []Finding) {
+	var faults []Finding
+	taken := map[string]string{}
+	for _, part := range p.parts {
+		for _, m := range part.definition.Mocks {
+			if m.NameGenerated || m.Name == "" {
+				continue
+			}
+			other, twice := taken[m.Name]
+			if twice && !strings.HasPrefix(other, part.source.path+":") {
+				faults = append(faults, Finding{
+					Path: part.source.path, Line: m.Line, Column: m.Column, Code: mockbase.FieldUnique,
+					Message: fmt.Sprintf("the name %q is taken by the mock at %s", m.Name, other),
+				})
+			}
+			taken[m.Name] = part.source.path + ":" + strconv.Itoa(m.Line)
+		}
+	}
+	return taken, faults
 }
 
 // place returns the mock with its origin, its file's folder unless it names one, and a name that nobody else has.
@@ -129,11 +140,14 @@ func (p *Project) joinConfig() []Finding {
 		source[key] = node.JSON()
 	}
 	config, err := mockbase.DecodeConfig(source)
-	if err != nil {
-		return holders[0].source.findings(err)
-	}
 	p.Definition.Config = config
-	return nil
+	if err == nil {
+		return nil
+	}
+	if slices.ContainsFunc(holders, func(part *part) bool { return len(part.faults) > 0 }) {
+		return p.FurtherFindings(faultsOf(err))
+	}
+	return holders[0].source.findings(err)
 }
 
 // sections joins the sections of several files: objects member by member, lists item by item.
@@ -205,24 +219,44 @@ func (p *Project) Findings(err error) []Finding {
 
 // Finding finds the file and the place of a fault of the joined definition.
 func (p *Project) Finding(f mockbase.FieldError) Finding {
-	if index, rest, ok := mockIndex(f.Pointer); ok {
-		for _, part := range p.parts {
-			if n := index - part.first; n >= 0 && n < len(part.definition.Mocks) {
-				f.Pointer = "#/mocks/" + strconv.Itoa(n) + rest
-				return part.source.located(f)
-			}
-		}
-	}
-	key, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "#/"), "/")
-	for _, part := range p.parts {
-		if _, ok := part.definition.Config.Source[key]; ok {
-			f.Pointer = part.source.own(f.Pointer)
-			return part.source.located(f)
-		}
+	if part, pointer := p.holder(f.Pointer); part != nil {
+		f.Pointer = part.source.own(pointer)
+		return part.source.located(f)
 	}
 	finding := p.parts[0].source.finding(f)
 	finding.Line, finding.Column = 0, 0
 	return finding
+}
+
+// FurtherFindings are the findings of faults of the joined definition that do not follow from what could not be read of
+// its files.
+func (p *Project) FurtherFindings(faults []mockbase.FieldError) []Finding {
+	var found []Finding
+	for _, f := range faults {
+		part, pointer := p.holder(f.Pointer)
+		if part == nil || !mockbase.Unread(part.faults, pointer) {
+			found = append(found, p.Finding(f))
+		}
+	}
+	return found
+}
+
+// holder is the file that holds a place of the joined definition, and the place in it.
+func (p *Project) holder(pointer string) (in *part, within string) {
+	if index, rest, ok := mockIndex(pointer); ok {
+		for _, part := range p.parts {
+			if n := index - part.first; n >= 0 && n < len(part.definition.Mocks) {
+				return part, "#/mocks/" + strconv.Itoa(n) + rest
+			}
+		}
+	}
+	key, _, _ := strings.Cut(strings.TrimPrefix(pointer, "#/"), "/")
+	for _, part := range p.parts {
+		if _, ok := part.definition.Config.Source[key]; ok {
+			return part, pointer
+		}
+	}
+	return nil, pointer
 }
 
 // mockIndex splits #/mocks/N/rest.
