@@ -116,6 +116,19 @@ type FieldError struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
+// Within describes the fault of a file that a document names: its place in the file, and the pointer below root, which is
+// where the file's text would stand.
+func (f *FieldError) Within(root string) string {
+	text := f.Detail
+	if below := strings.TrimPrefix(strings.TrimPrefix(f.Pointer, "#"), strings.TrimPrefix(root, "#")); below != "" {
+		text = below + ": " + text
+	}
+	if f.Line > 0 {
+		text = fmt.Sprintf("line %d, column %d: %s", f.Line, max(f.Column, 1), text)
+	}
+	return text
+}
+
 // Error is a failure that a person may see: a stable code, a public message and a private cause.
 type Error struct {
 	Code Code

@@ -40,6 +40,7 @@ func (m *Mock) Warnings(c *Config) []FieldError {
 		list = append(list, r.reserved(pointer)...)
 		list = append(list, r.unheard(pointer)...)
 		list = append(list, r.beyondLatin1(pointer)...)
+		list = append(list, r.foreign(pointer)...)
 		if !r.renders(c) {
 			list = append(list, r.unrendered(pointer)...)
 		}
@@ -98,6 +99,21 @@ func (r *Response) unheard(pointer string) []FieldError {
 			})
 		}
 		found = true
+	}
+	return list
+}
+
+// foreign finds runtime expressions of OpenAPI, which the callbacks of documents have and webhooks do not (rules S2 and
+// S8).
+func (r *Response) foreign(pointer string) []FieldError {
+	var list []FieldError
+	for i := range r.Webhooks {
+		if strings.Contains(r.Webhooks[i].URL, "{$") {
+			list = append(list, FieldError{
+				Pointer: itemPointer(pointer+"/webhooks", i) + "/url", Code: WarningTemplateOff,
+				Detail: "holds {$, as the expressions of OpenAPI do, and is sent as it stands: write a template, such as {{ body.url }}",
+			})
+		}
 	}
 	return list
 }

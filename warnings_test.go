@@ -43,6 +43,9 @@ func TestWarningsNeverBlockAndNameTheirPlace(t *testing.T) {
 		{"the default of the project counts", "defaults: { template: true }\nmocks: [{ request: GET /a, response: { text: '{{x}}' } }]\n", ""},
 		{"the response has the last word", "defaults: { template: true }\nmocks: [{ request: GET /a, response: { text: '{{x}}', template: false } }]\n", "" +
 			"2:46: #/mocks/0/response/text: holds {{ and is sent as it stands: set template: true to render it [template_off]\n"},
+		{"S8 an expression of OpenAPI in a webhook, closed or not", "mocks:\n  - request: GET /a\n    response:\n      webhooks: [{ url: 'http://a.test/{$request.body#/b' }, { url: 'http://a.test/{$url}' }, { url: 'http://a.test/{a}' }]\n", "" +
+			"4:25: #/mocks/0/response/webhooks/0/url: holds {$, as the expressions of OpenAPI do, and is sent as it stands: write a template, such as {{ body.url }} [template_off]\n" +
+			"4:69: #/mocks/0/response/webhooks/1/url: holds {$, as the expressions of OpenAPI do, and is sent as it stands: write a template, such as {{ body.url }} [template_off]\n"},
 		{"bytes are no template", "mocks: [{ request: GET /a, response: { base64: e3t4fX0= } }]\n", ""},
 		{"R10 no default", "mocks:\n  - request: GET /a\n    responses: [{ when: { call: 1 } }]\n", "" +
 			"3:16: #/mocks/0/responses: every response has a when: if none holds, the next mock is tried [no_default]\n"},

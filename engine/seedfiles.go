@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
 	"path"
 	"slices"
 
@@ -34,12 +36,32 @@ func (s *settings) seeded(list []mockbase.Collection) ([]mockbase.Collection, []
 		}
 		filled, err := c.WithSeed(text, formatOf(c.SeedFile))
 		if err != nil {
-			lost = append(lost, seedFault{c.Name, mockbase.FieldSyntax, "the file " + quoted(c.SeedFile) + " cannot be used: " + err.Error()})
+			lost = append(lost, seedFaults(c, err)...)
 			continue
 		}
 		list[i] = filled
 	}
 	return list, lost
+}
+
+// maxSeedFaults is how many faults of one file are told.
+const maxSeedFaults = 20
+
+// seedFaults are those of the text of a file, each with its place in the file.
+func seedFaults(c *mockbase.Collection, err error) []seedFault {
+	known, ok := errors.AsType[*mockbase.Error](err)
+	if !ok || len(known.Fields) == 0 {
+		return []seedFault{{c.Name, mockbase.FieldSyntax, "the file " + quoted(c.SeedFile) + " cannot be used: " + err.Error()}}
+	}
+	shown := known.Fields[:min(len(known.Fields), maxSeedFaults)]
+	list := make([]seedFault, 0, len(shown)+1)
+	for i := range shown {
+		list = append(list, seedFault{c.Name, shown[i].Code, "the file " + quoted(c.SeedFile) + " cannot be used: " + shown[i].Within("#/seed")})
+	}
+	if more := len(known.Fields) - len(shown); more > 0 {
+		list = append(list, seedFault{c.Name, mockbase.FieldSyntax, fmt.Sprintf("the file %s has %d more faults", quoted(c.SeedFile), more)})
+	}
+	return list
 }
 
 // refuse makes faults of a definition of what cannot be read when it is saved.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine"
 )
@@ -30,7 +32,7 @@ func TestO17_seeds_that_cannot_be_read_are_refused_with_their_place(t *testing.T
 	with := newEngine(t, engine.Options{FilesRoot: root})
 	for name, code := range map[string]mockbase.Code{
 		"none.json": mockbase.FieldReference, "../secret.json": mockbase.FieldReference, outside: mockbase.FieldReference, "link.json": mockbase.FieldReference,
-		".": mockbase.FieldReference, "object.json": mockbase.FieldSyntax, "twice.json": mockbase.FieldSyntax, "broken.json": mockbase.FieldSyntax, "dup.json": mockbase.FieldSyntax,
+		".": mockbase.FieldReference, "object.json": mockbase.FieldType, "twice.json": mockbase.FieldUnique, "broken.json": mockbase.FieldSyntax, "dup.json": mockbase.FieldDuplicateKey,
 	} {
 		faults := faultsOf(t, with, "collections:\n  posts: { seedFile: '"+name+"' }\n")
 		if len(faults) != 1 || faults[0].Pointer != "#/collections/posts/seedFile" || faults[0].Code != code {
@@ -40,6 +42,46 @@ func TestO17_seeds_that_cannot_be_read_are_refused_with_their_place(t *testing.T
 	faults := faultsOf(t, newEngine(t, engine.Options{}), "collections:\n  posts: { seedFile: posts.json }\n")
 	if len(faults) != 1 || faults[0].Code != mockbase.FieldReference {
 		t.Errorf("without a root: %+v", faults)
+	}
+}
+
+func TestV2_every_fault_of_a_seed_file_is_told_with_its_place(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"posts.yaml": "- { id: 1 }\n- { id: '1' }\n- 7\n- { id: .. }\n", "many.json": "[" + strings.Repeat("7,", 60) + "7]",
+		"keys.json": "[{\"id\":1,\"id\":2},\n {\"a\":1,\"a\":2}]",
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := newEngine(t, engine.Options{FilesRoot: root})
+	for name, want := range map[string][]string{
+		"posts.yaml": {
+			`unique the file "posts.yaml" cannot be used: line 2, column 9: /1/id: another item has the id "1"`,
+			`type the file "posts.yaml" cannot be used: line 3, column 3: /2: must be an object, found 7`,
+			`pattern the file "posts.yaml" cannot be used: line 4, column 9: /3/id: the id ".." cannot be reached: addresses leave out such segments`,
+		},
+		"keys.json": {
+			`duplicate_key the file "keys.json" cannot be used: line 1, column 10: /0/id: the key "id" is given twice, first in line 1, column 3`,
+			`duplicate_key the file "keys.json" cannot be used: line 2, column 9: /1/a: the key "a" is given twice, first in line 2, column 3`,
+		},
+	} {
+		var got []string
+		for _, f := range faultsOf(t, e, "collections:\n  posts: { seedFile: "+name+" }\n") {
+			if f.Pointer != "#/collections/posts/seedFile" {
+				t.Errorf("%s: pointer %s", name, f.Pointer)
+			}
+			got = append(got, string(f.Code)+" "+f.Detail)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	many := faultsOf(t, e, "collections:\n  posts: { seedFile: many.json }\n")
+	if len(many) != 21 || !strings.HasSuffix(many[20].Detail, `"many.json" has 41 more faults`) {
+		t.Errorf("%d faults, the last is %v", len(many), many[len(many)-1])
 	}
 }
 

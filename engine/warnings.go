@@ -41,7 +41,7 @@ func (p *program) overruled(own *entry) []mockbase.FieldError {
 
 // ConfigWarnings says what of a configuration has no effect on this server.
 func (e *Engine) ConfigWarnings(c *mockbase.Config) []mockbase.FieldError {
-	found := e.documentWarnings(c.Documents)
+	found := append(e.documentWarnings(c.Documents), e.collectionWarnings(c)...)
 	if c.Settings.NoBrowserSandbox && e.options.Sandbox == SandboxOn && e.options.SharedOrigin {
 		found = append(found, mockbase.FieldError{
 			Pointer: "#/settings/browserSandbox", Code: mockbase.WarningUnused,

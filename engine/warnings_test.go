@@ -126,6 +126,35 @@ mocks:
 	}
 }
 
+// Rule V1: where two collections have one path, the younger answers, unless a priority says otherwise.
+func TestV1_collections_at_one_path_are_told_of(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"{ a: {}, b: { path: /a } }":                                  "#/collections/a collection \"b\" has the same path \"/a\" and comes first: it answers GET, POST there",
+		"{ a: { priority: 1 }, b: { path: /a } }":                     "#/collections/b collection \"a\" has the same path \"/a\" and comes first: it answers GET, POST there",
+		"{ a: { singular: true }, b: { path: /a } }":                  "#/collections/a collection \"b\" has the same path \"/a\" and comes first: it answers GET there",
+		"{ a: { path: /caf%C3%A9 }, b: { path: /café } }":             "#/collections/a collection \"b\" has the same path \"/caf%C3%A9\" and comes first: it answers GET, POST there",
+		"{ a: {}, b: { relations: { aId: { to: a } } }, c: {} }":      "",
+		"{ a: {}, b: { path: /a/b }, c: { path: /A } }":               "",
+		"{ a: { seedFile: none.json }, b: { path: /a, seed: [{}] } }": "#/collections/a collection \"b\" has the same path \"/a\" and comes first: it answers GET, POST there",
+	} {
+		d, err := mockbase.DecodeDefinition([]byte("collections: "+text), mockbase.FormatYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, w := range newEngine(t, engine.Options{}).ConfigWarnings(&d.Config) {
+			if w.Code != mockbase.WarningUnreachable {
+				t.Errorf("%s: code %s", text, w.Code)
+			}
+			got = append(got, w.Pointer+" "+w.Detail)
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
 // Rule Y10: a project's word about the sandbox counts only where the operator lets it.
 func TestY10_a_switch_without_effect_is_a_warning(t *testing.T) {
 	t.Parallel()

@@ -53,8 +53,8 @@ func (op *operation) readCallbacks() {
 func (op *operation) readCallback(name, address string, item place) {
 	to := fragmentsOf(address)
 	for _, f := range to {
-		if f.expression && !knownExpression(f.text) {
-			op.document.source.notes.add(item, mockbase.FieldSyntax, "the callback "+quoted(name)+" has an expression that is none: "+quoted(f.text))
+		if odd := f.odd(); odd != "" {
+			op.document.source.notes.add(item, mockbase.FieldSyntax, "the callback "+quoted(name)+" has "+odd)
 		}
 	}
 	for _, m := range methodsOf() {
@@ -90,6 +90,22 @@ func fragmentsOf(address string) []fragment {
 		address = after
 	}
 	return list
+}
+
+// odd tells what is wrong with a fragment, "" if nothing is. A brace has no place in a URL (RFC 3986): it is one of an
+// expression that lacks the other.
+func (f fragment) odd() string {
+	switch {
+	case !f.expression && strings.Contains(f.text, "{"):
+		return "an expression that is not closed, and is sent as it stands: a } is missing behind " + quoted(f.text)
+	case !f.expression && strings.Contains(f.text, "}"):
+		return "a } that closes nothing, and is sent as it stands: a { is missing before " + quoted(f.text)
+	case f.expression && !knownExpression(f.text):
+		return "an expression that is none: " + quoted(f.text)
+	case f.expression && strings.ContainsAny(f.text, "{}"):
+		return "an expression with a brace in it: " + quoted(f.text) + "; a JSON Pointer that means one is rare"
+	}
+	return ""
 }
 
 // knownExpression tells whether a text is a runtime expression (OpenAPI 3.1, section 4.8.20.4).

@@ -146,14 +146,27 @@ func TestS8_no_callback_follows_a_refusal_or_an_answer_without_leave(t *testing.
 
 func TestS8_an_expression_that_is_none_is_told_of(t *testing.T) {
 	t.Parallel()
-	d, err := openapi.Compile(&mockbase.Document{Inline: []byte(strings.Replace(calling, "CALLBACKS", `{ a: { "{$request.boddy}": { post: {} } } }`, 1))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range d.Warnings() {
-		if strings.Contains(w.Detail, "$request.boddy") && w.Code == mockbase.FieldSyntax {
-			return
+	for address, want := range map[string]string{
+		"{$request.boddy}":                "an expression that is none: \"$request.boddy\"",
+		"{$request.body#/url":             "an expression that is not closed, and is sent as it stands: a } is missing behind \"{$request.body#/url\"",
+		"http://h.test/{$request.query.a": "an expression that is not closed, and is sent as it stands: a } is missing behind \"{$request.query.a\"",
+		"http://h.test/$request.query.a}": "a } that closes nothing, and is sent as it stands: a { is missing before \"http://h.test/$request.query.a}\"",
+		"$request.body#/url}":             "an expression with a brace in it: \"$request.body#/url}\"; a JSON Pointer that means one is rare",
+		"{$request.body#/{url}":           "an expression with a brace in it: \"$request.body#/{url\"; a JSON Pointer that means one is rare",
+		"http://h.test/{$url}/{$method}":  "",
+	} {
+		d, err := openapi.Compile(&mockbase.Document{Inline: []byte(strings.Replace(calling, "CALLBACKS", `{ a: { "`+address+`": { post: {} } } }`, 1))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, w := range d.Warnings() {
+			if told, ok := strings.CutPrefix(w.Detail, `the callback "a" has `); ok && w.Code == mockbase.FieldSyntax {
+				got = told
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}
-	t.Errorf("warnings are %+v", d.Warnings())
 }

@@ -85,13 +85,17 @@ func compileOne(c *mockbase.Collection, faults *mockbase.Faults) *definition {
 	if len(c.Schema) > 0 {
 		d.schema = compileSchema(c.Schema, at+"/schema", fault)
 	}
+	at += "/seed"
+	if c.SeedFile != "" {
+		at += "File"
+	}
 	seed, err := jsonvalue.Parse(c.Seed, jsonvalue.Limits{})
 	if err != nil {
-		fault(mockbase.FieldSyntax, at+"/seed", "cannot be read: "+err.Error())
+		fault(mockbase.FieldSyntax, at, "cannot be read: "+err.Error())
 		return d
 	}
 	if err := d.sow(seed); err != nil {
-		fault(mockbase.FieldLimit, at+"/seed", err.Error())
+		fault(mockbase.FieldLimit, at, err.Error())
 	}
 	return d
 }

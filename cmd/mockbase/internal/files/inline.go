@@ -164,10 +164,29 @@ func (i *inliner) json(n *mockbase.Node) *mockbase.Node {
 	}
 	value, err := mockbase.ParseNode(text, format, mockbase.ParseLimits{Bytes: maxInlined})
 	if err != nil {
-		i.fault(n, mockbase.FieldSyntax, "the file %q cannot be read: %s", n.Text, err.Error())
+		i.unreadable(n, err)
 		return n
 	}
 	return value
+}
+
+// maxFileFaults is how many faults of one file are told.
+const maxFileFaults = 20
+
+// unreadable notes every fault of the text of a file, with its place there.
+func (i *inliner) unreadable(n *mockbase.Node, err error) {
+	known, ok := errors.AsType[*mockbase.Error](err)
+	if !ok || len(known.Fields) == 0 {
+		i.fault(n, mockbase.FieldSyntax, "the file %q cannot be read: %s", n.Text, err.Error())
+		return
+	}
+	shown := known.Fields[:min(len(known.Fields), maxFileFaults)]
+	for at := range shown {
+		i.fault(n, shown[at].Code, "the file %q cannot be read: %s", n.Text, shown[at].Within("#"))
+	}
+	if more := len(known.Fields) - len(shown); more > 0 {
+		i.fault(n, mockbase.FieldSyntax, "the file %q has %d more faults", n.Text, more)
+	}
 }
 
 // read reads the file that a text names, inside the folder of the definition.
