@@ -195,11 +195,15 @@ func (d *draft) frame(h http.Header, a *answer, s *settings) {
 	_, typed := h[headerContentType]
 	if !typed {
 		h[headerContentType] = nil
-		if len(d.body) > 0 && (len(a.body) > 0 || a.status == http.StatusNotModified) {
+		switch {
+		case len(d.body) > 0 && (len(a.body) > 0 || a.status == http.StatusNotModified):
 			h[headerContentType] = s.common.typeOf(d.kind)
 			if d.mediaType != "" {
 				h[headerContentType] = []string{d.mediaType}
 			}
+		case d.mediaType != "" && d.kind != mockbase.BodyNone && !bodyless(a.status):
+			// A document says the type of an empty body too (rule W34).
+			h[headerContentType] = []string{d.mediaType}
 		}
 	}
 	switch {

@@ -238,7 +238,7 @@ func (r *operation) prepare(c *call) (sending, *failure) {
 		status: a.Status, kind: mockbase.BodyText, body: a.Body, mediaType: a.MediaType, headers: a.Header, compress: r.compress,
 		decision: r.settings.decision(r.name),
 	}
-	if len(a.Body) == 0 {
+	if len(a.Body) == 0 && a.MediaType == "" {
 		d.kind = mockbase.BodyNone
 	}
 	return d.compile(r.settings), nil

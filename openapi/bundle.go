@@ -106,7 +106,9 @@ func (b *bundler) walk(p place, key, outer string) {
 // isData tells whether a member holds a value, in which $ref means nothing, and no part of the description.
 func isData(name, parent, outer string) bool {
 	switch parent {
-	case "properties", "patternProperties", "definitions", "$defs", "schemas":
+	case "properties", "patternProperties", "definitions", "$defs", "schemas", "dependentSchemas", "responses", "parameters", "headers",
+		"requestBodies", "examples", "links", "callbacks", "securitySchemes", "pathItems", "webhooks", "content", "encoding":
+		// The names below these are the document's own.
 		return false
 	}
 	switch name {

@@ -188,3 +188,28 @@ func TestW22_the_number_of_files_is_bounded(t *testing.T) {
 		t.Errorf("%d files were read", count)
 	}
 }
+
+// Rule W22: names that a document gives itself are no keywords, be they default, example or value.
+func TestW22_references_below_names_like_keywords_are_followed(t *testing.T) {
+	t.Parallel()
+	d, source := bundled(t, openapi.Files{
+		"api.yaml": []byte(head + `paths:
+  /a:
+    parameters: [ { $ref: '#/components/parameters/example' } ]
+    get:
+      responses:
+        default: { description: d, content: { application/json: { schema: { type: array, items: { $ref: 'm.yaml#/Id' } }, examples: { default: { value: { a: 1, $ref: left alone } } } } } }
+        '400': { description: d, headers: { value: { schema: { $ref: 'm.yaml#/Id' }, example: 1 } }, content: { application/json: { schema: { type: array, items: { $ref: 'm.yaml#/Id' } } } } }
+components: { parameters: { example: { name: n, in: query, schema: { type: array, items: { $ref: 'm.yaml#/Id' } } } } }
+`),
+		"m.yaml": []byte("Id: { type: integer, minimum: 7 }\n"),
+	}, "")
+	if list := source.Warnings(); len(list) > 0 {
+		t.Errorf("warnings: %v", list)
+	}
+	run(t, d, []exchange{
+		{"the default response", "GET /a?__code=599", `599 application/json {"a":1,"$ref":"left alone"}`},
+		{"a declared one", "GET /a?__code=400", "400 application/json [7]"},
+		{"a parameter", "GET /a?n=1", "400 application/json [7]"},
+	})
+}

@@ -37,12 +37,10 @@ func (m *making) body(t *mediaType) (made, *refusal) {
 		m.answer.Applied.Example = name
 		return t.write(n), nil
 	}
-	if m.random == nil {
+	if m.random == nil || t.schema == nil {
+		// Without a schema there is nothing to draw from.
 		t.cache.once.Do(func() { t.cache.body, t.cache.refused = m.operation.static(t) })
 		return t.cache.body, t.cache.refused
-	}
-	if t.schema == nil {
-		return made{}, nil
 	}
 	n, err := t.schema.generate(m.random)
 	if err != nil {
@@ -57,7 +55,7 @@ func (op *operation) static(t *mediaType) (made, *refusal) {
 		return t.write(n), nil
 	}
 	if t.schema == nil {
-		return made{}, nil
+		return t.unknown(), nil
 	}
 	n, err := t.schema.static()
 	if err != nil {
@@ -133,11 +131,31 @@ func (t *mediaType) write(n *mockbase.Node) made {
 		return made{bytes: t.xml(n), text: true}
 	case t.parsed.isForm() && n.Kind == mockbase.NodeObject:
 		return made{bytes: []byte(formText(n)), text: true}
+	default:
+		return t.writeOther(n)
+	}
+}
+
+// writeOther writes a value in a type that is neither JSON, XML nor a form.
+func (t *mediaType) writeOther(n *mockbase.Node) made {
+	switch {
 	case n.Kind == mockbase.NodeNull:
 		return made{}
+	case n.Kind == mockbase.NodeList || n.Kind == mockbase.NodeObject:
+		return made{bytes: t.records(n), text: true}
+	case n.Kind == mockbase.NodeText && t.binary():
+		return t.bytes(n.Text)
 	default:
-		return made{bytes: []byte(scalarText(n)), text: n.Kind != mockbase.NodeText || !t.binary()}
+		return made{bytes: []byte(scalarText(n)), text: true}
 	}
+}
+
+// bytes are a text that stands for bytes: an example, or a file where there is none.
+func (t *mediaType) bytes(text string) made {
+	if text == "" {
+		return t.file()
+	}
+	return made{bytes: []byte(text)}
 }
 
 // binary tells whether a text of the schema stands for bytes.

@@ -92,6 +92,7 @@ func (d *Document) addPath(item member) {
 		}
 		made = append(made, newOperation(d, m.method, &t, at, p))
 	}
+	t.distinguish(item.name, made)
 	d.operations = append(d.operations, made...)
 	d.plant(item.place, &t, made)
 }
@@ -113,7 +114,7 @@ func (d *Document) plant(at place, t *template, made []*operation) {
 	for _, op := range made {
 		for _, prefix := range d.prefixes(op) {
 			if byPrefix[prefix] == nil {
-				byPrefix[prefix] = &entry{template: parseTemplate(prefix + "/" + strings.TrimPrefix(t.text, "/"))}
+				byPrefix[prefix] = &entry{template: t.below(prefix)}
 				order = append(order, prefix)
 			}
 			byPrefix[prefix].operations = append(byPrefix[prefix].operations, op)

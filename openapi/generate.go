@@ -41,7 +41,8 @@ const (
 
 // generator makes values of schemas.
 type generator struct {
-	schemas *schemas
+	schemas   *schemas
+	direction direction
 	// random is nil for static values.
 	random *rand.Rand
 	manner manner
@@ -55,38 +56,47 @@ type generator struct {
 	variant int
 }
 
-// generate makes a value that a schema allows (rules W40 to W44). random is nil for the static value.
+// generate makes a value that a schema allows in answers (rules W40 to W44). random is nil for the static value.
 func (s *schema) generate(random func() *rand.Rand) (*mockbase.Node, error) {
+	return s.generateFor(toClient, random)
+}
+
+// generateFor makes a value for messages of a direction.
+func (s *schema) generateFor(d direction, random func() *rand.Rand) (*mockbase.Node, error) {
 	manners := []manner{mannerExamples, mannerSchemas, mannerShort}
 	if random != nil {
 		manners = manners[1:]
 	}
 	if s.vast.Load() {
-		return s.cut()
+		return s.cut(d)
 	}
 	spent := false
 	for _, m := range manners {
-		g := &generator{schemas: s.owner, manner: m, entered: map[*mockbase.Node]int{}}
+		g := &generator{schemas: s.owner, direction: d, manner: m, entered: map[*mockbase.Node]int{}}
 		if random != nil {
 			g.random = random()
 		}
 		v, err := g.value([]place{s.place}, nil)
 		s.owner.steps.Add(int64(g.made))
-		if err == nil && s.valid(toClient, plain(v)) {
+		if err == nil && s.valid(d, plain(v)) {
 			return v, nil
 		}
 		spent = spent || g.spent
 	}
+	if random != nil {
+		// Chance found none: the static value is better than no answer.
+		return s.generateFor(d, nil)
+	}
 	if spent {
 		s.vast.Store(true)
-		return s.cut()
+		return s.cut(d)
 	}
 	return nil, errUnmet
 }
 
 // cut makes the beginning of a value that would be too large as a whole.
-func (s *schema) cut() (*mockbase.Node, error) {
-	g := &generator{schemas: s.owner, manner: mannerCut, entered: map[*mockbase.Node]int{}}
+func (s *schema) cut(d direction) (*mockbase.Node, error) {
+	g := &generator{schemas: s.owner, direction: d, manner: mannerCut, entered: map[*mockbase.Node]int{}}
 	v, err := g.value([]place{s.place}, nil)
 	if err == nil {
 		s.owner.source.notes.add(s.place, mockbase.FieldLimit, "the schema requires more values than are made, so that its answers are cut: what lies deep in them is empty")
@@ -123,7 +133,30 @@ func (g *generator) value(all []place, taken choice) (*mockbase.Node, error) {
 	if len(s.groups) > 0 {
 		return g.branch(all, taken, &s.groups[0])
 	}
+	if s.tested {
+		return g.tried(s, all)
+	}
 	return g.byType(s)
+}
+
+// mostTested is how many values are tried where a schema says what is not allowed.
+const mostTested = 24
+
+// tried makes values until the schemas allow one: others of the type, and then of other types where none is stated.
+func (g *generator) tried(s *shape, all []place) (*mockbase.Node, error) {
+	outer := g.variant
+	defer func() { g.variant = outer }()
+	for try := range mostTested {
+		g.variant, s.turn = outer+try, try
+		v, err := g.byType(s)
+		if err != nil {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(p place) bool { return !g.schemas.of(p).valid(g.direction, plain(v)) }) {
+			return v, nil
+		}
+	}
+	return nil, errUnmet
 }
 
 // enter notes the schemas under work. It reports false where they go round without an end.
@@ -157,44 +190,50 @@ func (g *generator) short(s *shape) bool {
 func (g *generator) stated(s *shape) *mockbase.Node {
 	usual := g.random == nil && g.variant == 0
 	switch {
-	case usual && g.manner == mannerExamples && s.example != nil:
+	case usual && g.manner == mannerExamples && s.example != nil && s.admits(s.example):
 		return s.example
 	case s.constant != nil:
 		return s.constant
-	case usual && g.manner < mannerShort && s.byDefault != nil:
+	case usual && g.manner < mannerShort && s.byDefault != nil && s.admits(s.byDefault):
 		return s.byDefault
 	default:
 		return g.enumerated(s)
 	}
 }
 
-// enumerated is a value of the enum, nil without one.
+// enumerated is a value of the enum, nil without one. Those that other keywords refuse are passed over.
 func (g *generator) enumerated(s *shape) *mockbase.Node {
-	switch {
-	case len(s.enum) > 0 && g.random != nil:
-		return s.enum[g.random.IntN(len(s.enum))]
-	case len(s.enum) > 0:
-		return s.enum[g.variant%len(s.enum)]
-	default:
+	if len(s.enum) == 0 {
 		return nil
+	}
+	list := slices.DeleteFunc(slices.Clone(s.enum), func(n *mockbase.Node) bool { return !s.admits(n) })
+	switch {
+	case len(list) == 0:
+		return s.enum[0]
+	case g.random != nil:
+		return list[g.random.IntN(len(list))]
+	default:
+		return list[g.variant%len(list)]
 	}
 }
 
 // branch takes the first branch that can be met, from a drawn one on for dynamic values.
 func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Node, error) {
 	first := 0
-	if g.random != nil {
+	switch {
+	case g.random != nil:
 		first = g.random.IntN(len(own.branches))
+	case g.variant > 0 && own.keyword != keywordIf:
+		first = g.variant % len(own.branches)
 	}
 	var spare *mockbase.Node
 	for i := range own.branches {
 		at := (first + i) % len(own.branches)
-		v, err := g.value(all, taken.with(own, at))
+		v, fine, err := g.chosen(all, taken.with(own, at), own)
 		if err != nil {
 			continue
 		}
-		// A value of one branch of anyOf is valid, as far as can be told here; of oneOf it may be valid for two.
-		if own.keyword == "anyOf" || len(own.branches) == 1 || g.schemas.of(own.owner).valid(toClient, plain(v)) {
+		if fine {
 			return v, nil
 		}
 		if spare == nil {
@@ -208,8 +247,32 @@ func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Nod
 	return spare, nil
 }
 
+// mostChosen is how many values of a branch are tried before another is taken.
+const mostChosen = 6
+
+// chosen makes a value of a branch. A value of anyOf is valid, as far as can be told here; of oneOf it may be valid for two,
+// so that others are tried.
+func (g *generator) chosen(all []place, taken choice, own *group) (v *mockbase.Node, fine bool, err error) {
+	outer := g.variant
+	defer func() { g.variant = outer }()
+	for try := range mostChosen {
+		g.variant = outer + try
+		next, failed := g.value(all, taken)
+		if failed != nil {
+			return v, false, failed
+		}
+		if v == nil {
+			v = next
+		}
+		if own.keyword == "anyOf" || len(own.branches) == 1 || g.schemas.of(own.owner).valid(g.direction, plain(next)) {
+			return next, true, nil
+		}
+	}
+	return v, false, nil
+}
+
 func (g *generator) byType(s *shape) (*mockbase.Node, error) {
-	if g.random != nil && (s.nullable || s.kinds.has("null")) && g.random.Float64() < nullChance {
+	if g.random != nil && (s.nullable || s.kinds.has("null")) && len(s.forced) == 0 && g.random.Float64() < nullChance {
 		return &mockbase.Node{Kind: mockbase.NodeNull}, nil
 	}
 	switch kind := g.kind(s); kind {
@@ -218,7 +281,10 @@ func (g *generator) byType(s *shape) (*mockbase.Node, error) {
 	case "integer", "number":
 		return g.number(s)
 	case "boolean":
-		return boolNode(g.random == nil || g.random.IntN(2) == 0), nil
+		if g.random != nil {
+			return boolNode(g.random.IntN(2) == 0), nil
+		}
+		return boolNode(g.variant%2 == 0), nil
 	case "null":
 		return &mockbase.Node{Kind: mockbase.NodeNull}, nil
 	default:
@@ -254,7 +320,7 @@ func (g *generator) kind(s *shape) string {
 	case len(list) > 0 && g.random != nil:
 		return list[g.random.IntN(len(list))]
 	case len(list) > 0:
-		return list[0]
+		return list[s.turn%len(list)]
 	case len(s.kinds) > 0:
 		return "null"
 	case len(s.properties)+len(s.required)+len(s.additional)+s.least > 0 || s.closed:
@@ -264,190 +330,7 @@ func (g *generator) kind(s *shape) string {
 	case s.lowest != nil || s.highest != nil || s.multiple != nil:
 		return "number"
 	default:
-		return "string"
+		all := []string{"string", "integer", "boolean", "object", "array", "null"}
+		return all[s.turn%len(all)]
 	}
-}
-
-// object makes all properties, or the required ones where it is to be short.
-func (g *generator) object(s *shape) (*mockbase.Node, error) {
-	out := &mockbase.Node{Kind: mockbase.NodeObject}
-	short := g.short(s)
-	for i := range s.properties {
-		p := &s.properties[i]
-		needed := slices.Contains(s.required, p.name)
-		if g.hidden(p) || !needed && (short || s.most >= 0 && len(out.Members)+s.open(i) >= s.most) {
-			continue
-		}
-		v, err := g.property(s, p)
-		switch {
-		case err == nil:
-			out.Members = append(out.Members, mockbase.Member{Key: p.name, Value: v})
-		case needed:
-			return nil, err
-		}
-	}
-	for _, name := range s.required {
-		if err := g.additional(s, out, name); err != nil {
-			return nil, err
-		}
-	}
-	return out, g.fill(s, out)
-}
-
-// open counts the required properties behind a place.
-func (s *shape) open(after int) int {
-	count := 0
-	for i := after + 1; i < len(s.properties); i++ {
-		if slices.Contains(s.required, s.properties[i].name) {
-			count++
-		}
-	}
-	return count
-}
-
-// hidden tells whether a property never appears in answers (rule W18).
-func (g *generator) hidden(p *property) bool {
-	t := &translator{schemas: g.schemas, direction: toClient}
-	return slices.ContainsFunc(p.schemas, t.hidden)
-}
-
-func (g *generator) property(s *shape, p *property) (*mockbase.Node, error) {
-	if value, ok := s.forced[p.name]; ok {
-		v := textNode(value)
-		if !slices.ContainsFunc(p.schemas, func(at place) bool { return !g.schemas.of(at).valid(toClient, value) }) {
-			return v, nil
-		}
-	}
-	outer := g.variant
-	defer func() { g.variant = outer }()
-	return g.value(p.schemas, nil)
-}
-
-// additional adds a required property that is not declared.
-func (g *generator) additional(s *shape, out *mockbase.Node, name string) error {
-	if out.Find(name) != nil || slices.ContainsFunc(s.properties, func(p property) bool { return p.name == name && g.hidden(&p) }) {
-		return nil
-	}
-	v := textNode("string")
-	if len(s.additional) > 0 {
-		made, err := g.value(s.additional, nil)
-		if err != nil {
-			return err
-		}
-		v = made
-	}
-	if value, ok := s.forced[name]; ok {
-		v = textNode(value)
-	}
-	out.Members = append(out.Members, mockbase.Member{Key: name, Value: v})
-	return nil
-}
-
-// fill adds properties up to the least number.
-func (g *generator) fill(s *shape, out *mockbase.Node) error {
-	if s.least > mostItems {
-		return errUnmet
-	}
-	for i := range s.properties {
-		p := &s.properties[i]
-		if len(out.Members) >= s.least {
-			return nil
-		}
-		if out.Find(p.name) != nil || g.hidden(p) {
-			continue
-		}
-		if v, err := g.property(s, p); err == nil {
-			out.Members = append(out.Members, mockbase.Member{Key: p.name, Value: v})
-		}
-	}
-	for i := 1; len(out.Members) < s.least; i++ {
-		if s.closed {
-			return errUnmet
-		}
-		if err := g.additional(s, out, "property"+strconv.Itoa(i)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// list makes as many items as needed, at least one if that is allowed.
-func (g *generator) list(s *shape) (*mockbase.Node, error) {
-	count, least, err := g.span(s)
-	if err != nil {
-		return nil, err
-	}
-	out := &mockbase.Node{Kind: mockbase.NodeList}
-	met := map[string]bool{}
-	outer := g.variant
-	defer func() { g.variant = outer }()
-	for i := range count {
-		if s.unique {
-			g.variant = i
-		}
-		v, err := g.item(s, i)
-		if err != nil {
-			if i >= least {
-				break
-			}
-			return nil, err
-		}
-		if s.unique && double(met, v) {
-			continue
-		}
-		out.Items = append(out.Items, v)
-	}
-	if len(out.Items) < least {
-		return nil, errUnmet
-	}
-	return out, nil
-}
-
-// double tells whether a value was met before, and notes it.
-func double(met map[string]bool, v *mockbase.Node) bool {
-	key := string(v.JSON())
-	before := met[key]
-	met[key] = true
-	return before
-}
-
-// span is how many items a list gets, and how few of them are enough: those of a list that is longer than any are cut.
-func (g *generator) span(s *shape) (count, least int, err error) {
-	count = g.count(s)
-	if count <= mostItems {
-		return count, s.minItems, nil
-	}
-	if g.spent = true; g.manner != mannerCut {
-		return 0, 0, errUnmet
-	}
-	return cutAfter, 0, nil
-}
-
-func (g *generator) count(s *shape) int {
-	count := max(s.minItems, len(s.contains))
-	switch {
-	case g.short(s):
-		return count
-	case s.noItems:
-		return max(count, len(s.prefix))
-	case g.random != nil:
-		count = max(count, 1+g.random.IntN(mostDynamic), len(s.prefix))
-	default:
-		count = max(count, 1, len(s.prefix))
-	}
-	if s.maxItems >= 0 {
-		count = min(count, max(s.maxItems, s.minItems))
-	}
-	return count
-}
-
-func (g *generator) item(s *shape, i int) (*mockbase.Node, error) {
-	all := s.items
-	if i < len(s.prefix) {
-		all = s.prefix[i : i+1]
-	}
-	if i < len(s.contains) {
-		all = append(slices.Clone(all), s.contains[i])
-	}
-	return g.value(all, nil)
 }

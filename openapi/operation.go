@@ -74,6 +74,16 @@ func (op *operation) readParameters() {
 	}
 }
 
+// takes tells whether path or operation declare a parameter, before the operation is read.
+func (op *operation) takes(in, name string) bool {
+	for _, p := range append(op.path.find("parameters").items(), op.at.find("parameters").items()...) {
+		if at, ok := op.document.source.follow(p); ok && at.text("in") == in && at.text("name") == name {
+			return true
+		}
+	}
+	return false
+}
+
 // declare warns of a path parameter that the document does not describe. It takes any text.
 func (op *operation) declare(name string) {
 	for _, p := range op.parameters {

@@ -33,8 +33,8 @@ type template struct {
 	asks []pair
 }
 
-// parseTemplate reads a path template. A query behind it becomes a condition, a fragment is dropped: both are used to
-// list several operations of one path. A slash at the beginning is added where it is missing.
+// parseTemplate reads a path template. A query behind it becomes a condition, as parts of a fragment may (distinguish): both
+// are used to list several operations of one path. A slash at the beginning is added where it is missing.
 func parseTemplate(text string) template {
 	t := template{text: text}
 	location, _, _ := strings.Cut(text, "#")
@@ -46,6 +46,27 @@ func parseTemplate(text string) template {
 		t.segments = append(t.segments, parseSegment(part))
 	}
 	return t
+}
+
+// below is the template behind the prefix of a server.
+func (t *template) below(prefix string) template {
+	own := parseTemplate(prefix + "/" + strings.TrimPrefix(t.text, "/"))
+	own.asks = t.asks
+	return own
+}
+
+// distinguish makes conditions of a fragment by which a document tells operations of one path apart, as those of AWS do:
+// /tagging#Operation=Untag. They are the parts of it that name query parameters of the path.
+func (t *template) distinguish(name string, made []*operation) {
+	_, fragment, found := strings.Cut(name, "#")
+	if !found {
+		return
+	}
+	for _, own := range parsePairs(fragment) {
+		if slices.ContainsFunc(made, func(op *operation) bool { return op.takes(inQuery, own.name) }) {
+			t.asks = append(t.asks, own)
+		}
+	}
 }
 
 func parseSegment(text string) segment {
@@ -152,7 +173,9 @@ func (x *index) insert(e *entry) []*entry {
 		b = b.next(&e.template.segments[i])
 	}
 	before := b.entries
-	b.entries = append(b.entries, e)
+	b.entries = append(slices.Clone(b.entries), e)
+	// What asks for more of the query is tried earlier.
+	slices.SortStableFunc(b.entries, func(a, b *entry) int { return len(b.template.asks) - len(a.template.asks) })
 	return before
 }
 

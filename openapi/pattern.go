@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -32,41 +33,87 @@ func (g *generator) patterned(s *shape) (*mockbase.Node, error) {
 	if text := g.formatted(s.format); text != "" && meets(text) {
 		return textNode(text), nil
 	}
-	for _, pattern := range s.patterns {
+	for i, pattern := range s.patterns {
 		tree, err := syntax.Parse(translatedPattern(pattern), syntax.Perl)
 		if err != nil {
 			continue
 		}
-		if text, ok := g.written(tree, s.minLength, meets); ok {
+		if text, ok := g.written(tree, s.minLength, joining(s.patterns, i, meets)); ok {
 			return textNode(text), nil
 		}
 	}
 	return nil, errUnmet
 }
 
-// written makes texts of a pattern, longer and longer ones, until one meets everything.
-func (g *generator) written(tree *syntax.Regexp, minLength int, meets func(text string) bool) (string, bool) {
-	for try := range mostTries {
-		w := &writer{random: g, extra: try + g.variant, tree: tree}
-		text := w.write(minLength)
+// joining lets a text of one pattern stand beside texts of the others: many patterns speak of the beginning or the end alone.
+func joining(patterns []string, own int, meets func(text string) bool) func(text string) (string, bool) {
+	var others []string
+	g := &generator{}
+	for i, pattern := range patterns {
+		if tree, err := syntax.Parse(translatedPattern(pattern), syntax.Perl); err == nil && i != own {
+			others = append(others, (&writer{random: g, tree: tree}).write(0))
+		}
+	}
+	return func(text string) (string, bool) {
 		if meets(text) {
 			return text, true
 		}
-		// What the pattern leaves open at its end may be filled up.
+		for _, other := range others {
+			for _, joined := range []string{text + other, other + text} {
+				if meets(joined) {
+					return joined, true
+				}
+			}
+		}
+		return "", false
+	}
+}
+
+// written makes texts of a pattern, longer and longer ones, until one meets everything.
+func (g *generator) written(tree *syntax.Regexp, minLength int, meets func(text string) (string, bool)) (string, bool) {
+	for try := range mostTries {
+		text := g.writtenOnce(tree, minLength, try)
+		if found, ok := meets(text); ok {
+			return found, true
+		}
 		short := minLength - utf8.RuneCountInString(text)
-		if filled := text + strings.Repeat("a", max(short, 0)); short > 0 && meets(filled) {
-			return filled, true
+		if short <= 0 {
+			continue
+		}
+		// What the pattern leaves open at its ends may be filled up.
+		filling := strings.Repeat("a", short)
+		for _, filled := range []string{text + filling, filling + text, text + " " + filling} {
+			if found, ok := meets(filled); ok {
+				return found, true
+			}
 		}
 	}
 	return "", false
+}
+
+// writtenOnce makes one text. Variants differ by the characters that the pattern leaves open, else by its repetitions.
+func (g *generator) writtenOnce(tree *syntax.Regexp, minLength, extra int) string {
+	w := &writer{random: g, extra: extra, variant: g.variant, tree: tree}
+	text := w.write(minLength)
+	if w.variant == 0 {
+		return text
+	}
+	again := &writer{random: g, extra: extra + w.variant, variant: g.variant, tree: tree}
+	if other := again.write(minLength); other != text {
+		return other
+	}
+	// The pattern has no choice, but may leave its end open.
+	return text + strconv.Itoa(g.variant)
 }
 
 // writer makes a text of one pattern. Repetitions are as short as the pattern allows, plus extra where that is allowed.
 type writer struct {
 	random *generator
 	extra  int
-	tree   *syntax.Regexp
-	out    strings.Builder
+	// variant is what is left of the number of the text, after each choice.
+	variant int
+	tree    *syntax.Regexp
+	out     strings.Builder
 }
 
 func (w *writer) write(minLength int) string {
@@ -119,7 +166,9 @@ func (w *writer) pick(n int) int {
 	if w.random.random != nil {
 		return w.random.random.IntN(n)
 	}
-	return w.extra % n
+	at := (w.extra + w.variant) % n
+	w.variant /= n
+	return at
 }
 
 func (w *writer) repeat(re *syntax.Regexp, least, most int) {
@@ -157,10 +206,28 @@ func (w *writer) oneOf(ranges []rune) rune {
 			return ranges[at] + w.random.random.Int32N(span+1)
 		}
 	}
+	first := ranges[0]
 	for _, wanted := range "0aA1bB_- " {
 		if inside(wanted) {
-			return wanted
+			first = wanted
+			break
 		}
 	}
-	return ranges[0]
+	return w.another(first, inside)
+}
+
+// another is the character of the variant, beginning with the first one.
+func (w *writer) another(first rune, inside func(r rune) bool) rune {
+	if w.variant == 0 || w.random.random != nil {
+		return first
+	}
+	list := []rune{first}
+	for _, r := range "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+		if r != first && inside(r) {
+			list = append(list, r)
+		}
+	}
+	at := w.variant % len(list)
+	w.variant /= len(list)
+	return list[at]
 }

@@ -131,7 +131,7 @@ func (g *generator) text(s *shape) (*mockbase.Node, error) {
 	if len(s.patterns) > 0 {
 		return g.patterned(s)
 	}
-	text := g.formatted(s.format)
+	text := stretched(s.format, g.formatted(s.format), s.minLength)
 	switch {
 	case text == "" && s.format != "binary":
 		text = g.word()
@@ -141,9 +141,37 @@ func (g *generator) text(s *shape) (*mockbase.Node, error) {
 	return textNode(g.fitted(s, text)), nil
 }
 
+// stretched makes a text of a format long enough where the format leaves room for more.
+func stretched(format, text string, minLength int) string {
+	short := minLength - utf8.RuneCountInString(text)
+	if text == "" || short <= 0 {
+		return text
+	}
+	const label = 60
+	switch format {
+	case "email", "idn-email":
+		name, host, _ := strings.Cut(text, "@")
+		room := min(short, label-len(name))
+		return name + strings.Repeat("a", room) + "@" + stretched("hostname", host, len(host)+short-room)
+	case "hostname", "idn-hostname":
+		for ; short > 0; short -= label + 1 {
+			text = strings.Repeat("a", min(max(short-1, 1), label)) + "." + text
+		}
+		return text
+	case "date-time", "time":
+		return strings.TrimSuffix(text, "Z") + "." + strings.Repeat("0", max(short-1, 1)) + "Z"
+	case "uri", "url", "iri", "uri-reference", "iri-reference", "uri-template", "json-pointer":
+		return text + strings.Repeat("a", short)
+	default:
+		return text
+	}
+}
+
 // fitted makes a text longer or shorter.
 func (g *generator) fitted(s *shape, text string) string {
+	tail := ""
 	if g.variant > 0 {
+		tail = strconv.FormatInt(int64(g.variant), tailBase)
 		text += strconv.Itoa(g.variant)
 	}
 	for len(text) > 0 && utf8.RuneCountInString(text) < s.minLength {
@@ -159,8 +187,16 @@ func (g *generator) fitted(s *shape, text string) string {
 	case s.minLength > 0:
 		most = max(s.minLength, min(most, len("string")))
 	}
-	return text[:min(len(text), most)]
+	if len(text) <= most || tail == "" {
+		return text[:min(len(text), most)]
+	}
+	// What is cut keeps what makes it differ.
+	tail = tail[max(0, len(tail)-most):]
+	return text[:most-len(tail)] + tail
 }
+
+// tailBase writes numbers with all digits and letters.
+const tailBase = 36
 
 // fits tells whether a text has an allowed length.
 func (s *shape) fits(text string) bool {
@@ -170,11 +206,14 @@ func (s *shape) fits(text string) bool {
 
 // word is a text without further meaning.
 func (g *generator) word() string {
-	if g.random == nil {
+	if g.random == nil && g.variant < mostTested/2 {
 		return "string"
 	}
 	words := strings.Fields("amber birch cedar delta ember fjord grove harbor island juniper kelp lagoon meadow north orchid " +
 		"pebble quartz river summit timber umbra valley willow yarrow zephyr")
+	if g.random == nil {
+		return words[g.variant%len(words)]
+	}
 	return words[g.random.IntN(len(words))]
 }
 

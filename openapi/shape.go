@@ -38,9 +38,18 @@ type shape struct {
 	prefix     []place
 	items      []place
 	noItems    bool
-	contains   []place
+	contains   []containing
 	additional []place
 	closed     bool
+	// patterned are the properties by patterns of their names; names are the schemas of names.
+	patterned []patternProperty
+	names     []place
+	// follows are the properties that must come with another.
+	follows map[string][]string
+	// tested tells that keywords speak against values, so that each one is tried on the schema itself.
+	tested bool
+	// turn counts the values that were tried.
+	turn int
 	// groups are the lists of which a branch must be chosen.
 	groups []group
 	// forced are the values of discriminators.
@@ -50,13 +59,56 @@ type shape struct {
 	name    string
 }
 
+// admits tells whether a value has an allowed type and, if it is a text or a number, meets the bounds and patterns.
+func (s *shape) admits(n *mockbase.Node) bool {
+	switch n.Kind {
+	case mockbase.NodeNull:
+		return s.nullable || s.takes("null")
+	case mockbase.NodeNumber:
+		return s.admitsNumber(rational(n.Text))
+	case mockbase.NodeText:
+		return s.takes("string") && s.fits(n.Text) && !slices.ContainsFunc(s.patterns, func(pattern string) bool {
+			re, err := compilePattern(pattern)
+			return err == nil && !re.MatchString(n.Text)
+		})
+	case mockbase.NodeBool:
+		return s.takes("boolean")
+	case mockbase.NodeList:
+		return s.takes("array")
+	default:
+		return s.takes("object")
+	}
+}
+
+func (s *shape) admitsNumber(value *big.Rat) bool {
+	typed := s.takes("number") || s.takes("integer") && value.IsInt()
+	return typed && s.allows(value) && (s.multiple == nil || new(big.Rat).Quo(value, s.multiple).IsInt())
+}
+
+// takes tells whether a type is allowed.
+func (s *shape) takes(kind string) bool {
+	return !s.typed || s.kinds.has(kind)
+}
+
 // property is a property with all schemas that speak of it.
 type property struct {
 	name    string
 	schemas []place
 }
 
-// group is a oneOf or anyOf.
+// patternProperty is a schema for the properties whose names match a pattern.
+type patternProperty struct {
+	pattern string
+	schema  place
+}
+
+// containing is a schema that some items of a list must meet.
+type containing struct {
+	schema place
+	least  int
+}
+
+// group is a oneOf or anyOf, or a condition: its branches are then if and else.
 type group struct {
 	owner    place
 	keyword  string
@@ -152,6 +204,30 @@ func (m *merger) keywords(p place, depth int) {
 		}
 		s.groups = append(s.groups, own)
 	}
+	m.negations(p, depth)
+}
+
+// keywordIf is the keyword of a condition among groups.
+const keywordIf = "if"
+
+// negations merges what says which values are not allowed, or under which condition.
+func (m *merger) negations(p place, depth int) {
+	m.shape.tested = m.shape.tested || p.find("not").node != nil
+	condition := p.find(keywordIf)
+	if condition.node == nil || m.schemas.source.dialect != dialect31 {
+		return
+	}
+	at, ok := m.taken[choiceKey{p.node, keywordIf}]
+	switch {
+	case !ok:
+		m.shape.groups = append(m.shape.groups, group{owner: p, keyword: keywordIf, branches: []place{condition, p.find("else")}})
+	case at == 0:
+		m.add(condition, depth+1)
+		m.add(p.find("then"), depth+1)
+	default:
+		m.shape.tested = true
+		m.add(p.find("else"), depth+1)
+	}
 }
 
 func (m *merger) types(p place) {
@@ -217,92 +293,6 @@ func (m *merger) textual(p place) {
 	}
 }
 
-func (m *merger) numeric(p place) {
-	s := &m.shape
-	if at := p.find("minimum"); at.is(mockbase.NodeNumber) {
-		s.raise(rational(at.node.Text), openIf(p.holds("exclusiveMinimum")))
-	}
-	if at := p.find("exclusiveMinimum"); at.is(mockbase.NodeNumber) {
-		s.raise(rational(at.node.Text), boundOpen)
-	}
-	if at := p.find("maximum"); at.is(mockbase.NodeNumber) {
-		s.lower(rational(at.node.Text), openIf(p.holds("exclusiveMaximum")))
-	}
-	if at := p.find("exclusiveMaximum"); at.is(mockbase.NodeNumber) {
-		s.lower(rational(at.node.Text), boundOpen)
-	}
-	if at := p.find("multipleOf"); at.is(mockbase.NodeNumber) {
-		if step := rational(at.node.Text); step.Sign() > 0 {
-			s.multiple = commonMultiple(s.multiple, step)
-		}
-	}
-}
-
-// bound says whether a bound itself is allowed.
-type bound uint8
-
-const (
-	boundClosed bound = iota
-	boundOpen
-)
-
-func openIf(open bool) bound { //nolint:revive // it turns a fact of the document into a kind
-	if open {
-		return boundOpen
-	}
-	return boundClosed
-}
-
-func (s *shape) raise(to *big.Rat, b bound) {
-	if s.lowest == nil || to.Cmp(s.lowest) > 0 {
-		s.lowest, s.lowestOpen = to, b == boundOpen
-	} else if to.Cmp(s.lowest) == 0 {
-		s.lowestOpen = s.lowestOpen || b == boundOpen
-	}
-}
-
-func (s *shape) lower(to *big.Rat, b bound) {
-	if s.highest == nil || to.Cmp(s.highest) < 0 {
-		s.highest, s.highestOpen = to, b == boundOpen
-	} else if to.Cmp(s.highest) == 0 {
-		s.highestOpen = s.highestOpen || b == boundOpen
-	}
-}
-
-// commonMultiple is the least number that is a multiple of both.
-func commonMultiple(a, b *big.Rat) *big.Rat {
-	if a == nil {
-		return b
-	}
-	// lcm(p/q, r/s) = lcm(p·s, r·q) / (q·s)
-	x := new(big.Int).Mul(a.Num(), b.Denom())
-	y := new(big.Int).Mul(b.Num(), a.Denom())
-	common := new(big.Int).GCD(nil, nil, x, y)
-	product := new(big.Int).Mul(x, y)
-	return new(big.Rat).SetFrac(product.Quo(product, common), new(big.Int).Mul(a.Denom(), b.Denom()))
-}
-
-func (m *merger) counts(p place) {
-	s := &m.shape
-	for _, c := range []struct {
-		name string
-		to   *int
-	}{{"minLength", &s.minLength}, {"minItems", &s.minItems}, {"minProperties", &s.least}} {
-		if n, ok := countOf(p.find(c.name)); ok {
-			*c.to = max(*c.to, n)
-		}
-	}
-	for _, c := range []struct {
-		name string
-		to   *int
-	}{{"maxLength", &s.maxLength}, {"maxItems", &s.maxItems}, {"maxProperties", &s.most}} {
-		if n, ok := countOf(p.find(c.name)); ok && (*c.to < 0 || n < *c.to) {
-			*c.to = n
-		}
-	}
-	s.unique = s.unique || p.holds("uniqueItems")
-}
-
 func (m *merger) object(p place) {
 	s := &m.shape
 	for _, own := range p.find("properties").members() {
@@ -318,11 +308,40 @@ func (m *merger) object(p place) {
 			s.required = append(s.required, item.node.Text)
 		}
 	}
-	switch at := p.find("additionalProperties"); {
-	case at.is(mockbase.NodeBool):
-		s.closed = s.closed || at.node.Text == "false"
-	case at.node != nil:
-		s.additional = append(s.additional, at)
+	for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
+		switch at := p.find(keyword); {
+		case at.is(mockbase.NodeBool):
+			s.closed = s.closed || at.node.Text == "false"
+		case at.node != nil:
+			s.additional = append(s.additional, at)
+		}
+	}
+	m.naming(p)
+}
+
+// naming merges what says something about properties by their names.
+func (m *merger) naming(p place) {
+	s := &m.shape
+	for _, own := range p.find("patternProperties").members() {
+		if _, err := compilePattern(own.name); err == nil {
+			s.patterned = append(s.patterned, patternProperty{own.name, own.place})
+		}
+	}
+	if at := p.find("propertyNames"); at.is(mockbase.NodeObject) {
+		s.names = append(s.names, at)
+	}
+	for _, own := range p.find("dependentRequired").members() {
+		for _, item := range own.items() {
+			if s.follows == nil {
+				s.follows = map[string][]string{}
+			}
+			s.follows[own.name] = append(s.follows[own.name], item.node.Text)
+		}
+	}
+	for _, own := range p.find("dependentSchemas").members() {
+		if slices.Contains(s.required, own.name) {
+			m.add(own.place, maxJoined)
+		}
 	}
 }
 
@@ -343,7 +362,11 @@ func (m *merger) list(p place) {
 		s.items = append(s.items, items)
 	}
 	if at := p.find("contains"); at.node != nil {
-		s.contains = append(s.contains, at)
+		own := containing{schema: at, least: 1}
+		if n, ok := countOf(p.find("minContains")); ok {
+			own.least = n
+		}
+		s.contains = append(s.contains, own)
 	}
 }
 

@@ -111,12 +111,16 @@ func (p place) members() []member {
 
 func (s *source) top() place { return place{node: s.root, at: "#"} }
 
-// reference returns the text of $ref, "" if the node is no reference.
+// reference returns the text of $ref, "" if the node is no reference. $dynamicRef is read like it: schemas that another
+// document overrides are not known here.
 func (p place) reference() string {
 	if !p.is(mockbase.NodeObject) {
 		return ""
 	}
 	n := p.node.Find("$ref")
+	if n == nil {
+		n = p.node.Find("$dynamicRef")
+	}
 	if n == nil || n.Kind != mockbase.NodeText {
 		return ""
 	}

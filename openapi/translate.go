@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/mockbase/mockbase"
@@ -14,6 +15,8 @@ const maxCount = 1 << 31
 type translator struct {
 	schemas   *schemas
 	direction direction
+	// joined are the schemas whose allOf holds the one that is translated: a property may be declared there.
+	joined []place
 }
 
 func (t *translator) note(p place, code mockbase.Code, detail string) {
@@ -51,6 +54,9 @@ func (t *translator) schema(p place, depth int) any {
 
 // keyword translates one keyword. Unknown ones say nothing about a value.
 func (t *translator) keyword(out map[string]any, p place, m member, depth int) {
+	outer := t.joined
+	defer func() { t.joined = outer }()
+	t.joined = t.beside(p, m.name)
 	switch m.name {
 	case "type":
 		t.types(out, p, m)
@@ -76,6 +82,18 @@ func (t *translator) keyword(out map[string]any, p place, m member, depth int) {
 		t.required(out, p, m)
 	default:
 		t.assertion(out, m)
+	}
+}
+
+// beside are the schemas that speak of the same value as those of a keyword.
+func (t *translator) beside(p place, keyword string) []place {
+	switch keyword {
+	case "allOf":
+		return append(slices.Clone(t.joined), p)
+	case "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "required":
+		return t.joined
+	default:
+		return nil
 	}
 }
 
@@ -191,12 +209,22 @@ func (t *translator) required(out map[string]any, p place, m member) {
 	declared := t.schemas.properties(p)
 	names, met := []any{}, map[string]bool{}
 	for _, item := range m.items() {
-		if item.is(mockbase.NodeText) && !met[item.node.Text] && !t.hidden(declared[item.node.Text]) {
+		if item.is(mockbase.NodeText) && !met[item.node.Text] && !t.hidden(declared[item.node.Text]) && !t.hiddenAbove(item.node.Text) {
 			met[item.node.Text] = true
 			names = append(names, item.node.Text)
 		}
 	}
 	out["required"] = names
+}
+
+// hiddenAbove tells whether a schema that joins this one hides a property.
+func (t *translator) hiddenAbove(name string) bool {
+	for _, p := range t.joined {
+		if t.hidden(t.schemas.properties(p)[name]) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *translator) values(out map[string]any, m member) {
