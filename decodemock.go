@@ -57,7 +57,22 @@ func decodeMock(at place, readOnly ...string) *Mock {
 	f.Done()
 	checkMock(f, m)
 	m.setDocument(at.Node, readOnly)
+	m.settle()
 	return m
+}
+
+// settle moves the texts that nearly every mock has to memory of their own. What answers requests lies together then, and a
+// mock that has no other texts lets go of what it was read from.
+func (m *Mock) settle() {
+	text := m.Name + m.Request.Path
+	m.Name, m.Request.Path = text[:len(m.Name)], text[len(m.Name):]
+	for i, name := range m.Request.Methods {
+		for _, usual := range [...]string{"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", MethodAny} {
+			if name == usual {
+				m.Request.Methods[i] = usual
+			}
+		}
+	}
 }
 
 func decodeFolder(f *Fields, to *string) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -336,5 +337,25 @@ func TestA9_a_broken_second_mock_is_named_by_line_and_column(t *testing.T) {
 	want := "5:25: #/mocks/1/response/status: must be from 200 to 999, found 99 [range]\n"
 	if diff := cmp.Diff(want, string(faultLines(e.Fields))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A decoded mock without other texts than name and path lets go of what it was read from, so that many idle mocks keep little.
+func TestY4_a_decoded_mock_keeps_its_own_texts_alone(t *testing.T) { //nolint:paralleltest // the heap is measured
+	padding := strings.Repeat(" ", 1<<20)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	mocks := make([]*mockbase.Mock, 48)
+	for i := range mocks {
+		mocks[i] = decodeMock(t, fmt.Sprintf(`{"name":"m%d","request":{"method":"GET","path":"/a/%d"},"response":{"text":"a"}}%s`, i, i, padding))
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 24<<20 {
+		t.Errorf("48 small mocks out of texts of a megabyte keep %d bytes", grown)
+	}
+	if m := mocks[7]; m.Name != "m7" || m.Request.Path != "/a/7" || m.Request.Methods[0] != "GET" {
+		t.Errorf("the mock is %q, %v %q", m.Name, m.Request.Methods, m.Request.Path)
 	}
 }

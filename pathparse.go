@@ -133,8 +133,7 @@ func (p *pathParser) part() (PathPart, error) {
 	if p.text[p.pos] == '{' && !strings.HasPrefix(p.text[p.pos:], "{{") {
 		return p.parameter()
 	}
-	if size := strings.IndexAny(p.text[p.pos:], "/{}?#%*"); size > 0 && strings.IndexByte("/{", p.text[p.pos+size]) >= 0 &&
-		!strings.HasPrefix(p.text[p.pos+size:], "{{") {
+	if size := p.plain(); size > 0 {
 		literal := p.text[p.pos : p.pos+size]
 		p.pos += size
 		return PathPart{Literal: literal}, nil
@@ -158,6 +157,20 @@ func (p *pathParser) part() (PathPart, error) {
 		p.pos += size
 	}
 	return PathPart{Literal: literal.String()}, nil
+}
+
+// plain is the length of the literal text at pos if it can be taken as it stands, else 0.
+func (p *pathParser) plain() int {
+	rest := p.text[p.pos:]
+	size := strings.IndexAny(rest, "/{}?#%*")
+	switch {
+	case size < 0:
+		return len(rest)
+	case strings.IndexByte("/{", rest[size]) >= 0 && !strings.HasPrefix(rest[size:], "{{"):
+		return size
+	default:
+		return 0
+	}
 }
 
 // literalByte reads one byte of literal text, percent-encoded or not.

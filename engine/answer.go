@@ -48,34 +48,32 @@ const (
 // decisionNone is the decision header of an answer that no mock gave (rule M7).
 const decisionNone = "none"
 
-// headerLine is one header of an answer: a key of the header map and its field lines. Without a line it keeps net/http
-// from adding a header of this name.
-type headerLine struct {
-	key   string
-	lines []string
-}
-
 // answer is a whole answer, worked out when the mock was compiled.
 type answer struct {
 	status int
 	body   []byte
-	// lines are those of every answer, cross those that a request of an allowed origin gets in addition, where the answer
-	// depends on the origin (rules L15 to L19).
-	lines, cross []headerLine
+	// length is the value of Content-Length and decision that of the decision header, "" for none. They are what answers
+	// differ in, so that the other lines can be shared.
+	length, decision [1]string
+	// lines are the other ones of every answer. Answers share them, so they are never changed in place.
+	lines []headerLine
+	// dressing is nil for an answer that is the same for every request.
+	dressing *dressing
+	// headLength is the Content-Length that the author stated, for a HEAD request that the mock answers by itself (rule
+	// O3); "" otherwise.
+	headLength string
 	// ownOrigin and ownExpose tell that the author stated Access-Control-Allow-Origin and -Expose-Headers, which win (rule
 	// L18).
 	ownOrigin, ownExpose bool
-	// headLength is the Content-Length that the author stated, for a HEAD request that the mock answers by itself (rule
-	// O3); nil otherwise.
-	headLength []string
 	// nameless tells that some line has no value, so that the recorded header must be cleaned.
 	nameless bool
 	// secret tells that a header holds what is never recorded, browser that one is kept from browsers (rule Y10).
 	secret, browser bool
 	// bound tells that a header is about the connection, which HTTP/2 does not allow (rule N11).
 	bound bool
-	// dressing is nil for an answer that is the same for every request.
-	dressing *dressing
+	// cross are the lines that a request of an allowed origin gets in addition, where the answer depends on the origin
+	// (rules L15 to L19).
+	cross []headerLine
 }
 
 // draft is an answer in the making.
@@ -115,8 +113,11 @@ func bodyless(status int) bool {
 }
 
 // compile works the answer out. Header names keep the spelling of their author (rule O6).
-func (d *draft) compile(s *settings) *answer {
-	a := &answer{status: d.statusOf()}
+func (d *draft) compile(s *settings) *answer { return d.compileInto(new(answer), s) }
+
+// compileInto does so in memory that is there already.
+func (d *draft) compileInto(a *answer, s *settings) *answer {
+	a.status = d.statusOf()
 	if d.coding != "" && len(d.body) > 0 {
 		d.encode()
 	}
@@ -125,8 +126,8 @@ func (d *draft) compile(s *settings) *answer {
 	}
 	h := d.header(a, s)
 	a.dressing = d.dress(a, h)
-	if !bodyless(a.status) {
-		a.headLength = d.ownLength()
+	if own := d.ownLength(); own != nil && !bodyless(a.status) {
+		a.headLength = own[0]
 	}
 	a.inspect(h)
 	a.addOrigins(h, s)
@@ -148,7 +149,6 @@ func (a *answer) inspect(h http.Header) {
 // addOrigins makes the lines of the answer, with what browsers of other origins need.
 func (a *answer) addOrigins(h http.Header, s *settings) {
 	s.origins.decorate(h, nil)
-	a.lines = s.common.linesOf(h)
 	if !s.origins.open && !s.origins.off {
 		cross := maps.Clone(h)
 		s.origins.decorate(cross, anyOrigin())
@@ -158,6 +158,18 @@ func (a *answer) addOrigins(h http.Header, s *settings) {
 		})
 		a.cross = s.common.linesOf(cross)
 	}
+	a.length, a.decision = takeLine(h, headerContentLength), takeLine(h, headerDecision)
+	a.lines = s.common.linesOf(h)
+}
+
+// takeLine takes a header that has one line out of a header map.
+func takeLine(h http.Header, key string) [1]string {
+	lines := h[key]
+	if len(lines) != 1 {
+		return [1]string{}
+	}
+	delete(h, key)
+	return [1]string{lines[0]}
 }
 
 // encode applies the coding that the author asked for, and says so in the header (rule O15).
@@ -228,39 +240,6 @@ func (d *draft) frameNotModified(h http.Header) {
 	}
 }
 
-// commonLines are header lines that most answers have; they are shared, so that ten thousand mocks keep few of them.
-type commonLines struct {
-	json, text, star, expose []string
-}
-
-func newCommonLines() commonLines {
-	return commonLines{
-		json: []string{"application/json"}, text: []string{"text/plain; charset=utf-8"},
-		star: anyOrigin(), expose: []string{headerDate + ", " + headerDecision},
-	}
-}
-
-// typeOf is the default type of a body (rule O5).
-func (l *commonLines) typeOf(kind mockbase.BodyKind) []string {
-	if kind == mockbase.BodyJSON {
-		return l.json
-	}
-	return l.text
-}
-
-// share returns the common lines that say the same, or the lines themselves.
-func (l *commonLines) share(lines []string) []string {
-	if len(lines) != 1 {
-		return slices.Clip(lines)
-	}
-	for _, common := range [...][]string{l.expose, l.star} {
-		if common[0] == lines[0] {
-			return common
-		}
-	}
-	return lines[:1:1]
-}
-
 // ownLength is the author's Content-Length; one that is no number is dropped, as it would break the framing.
 func (d *draft) ownLength() []string {
 	for _, own := range d.headers {
@@ -271,16 +250,6 @@ func (d *draft) ownLength() []string {
 		}
 	}
 	return nil
-}
-
-// linesOf returns a header map as a list, which is faster to copy. What is appended to a line does not reach other
-// answers.
-func (l *commonLines) linesOf(h http.Header) []headerLine {
-	lines := make([]headerLine, 0, len(h))
-	for key, values := range h {
-		lines = append(lines, headerLine{key: key, lines: l.share(values)})
-	}
-	return lines
 }
 
 // mergeHeaders puts an answer's own headers over the project's default ones, name by name (mock format, section 6).

@@ -110,7 +110,7 @@ func (c *call) leavesBody() bool {
 	}
 	found := c.matching()
 	for _, l := range found {
-		for _, e := range l.entries {
+		for _, e := range l.all() {
 			if !e.mock.LeaveBody {
 				return false
 			}

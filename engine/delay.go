@@ -23,6 +23,12 @@ const (
 type delays struct {
 	// fixed is the sum of the parts that are always the same.
 	fixed time.Duration
+	// varying are the others, nil if there is none.
+	varying *varyingDelays
+}
+
+// varyingDelays are the parts of a delay that may differ from call to call.
+type varyingDelays struct {
 	drawn []*mockbase.Delay
 	// rendered are the texts of templated parts.
 	rendered []*script
@@ -50,17 +56,26 @@ func (d *delays) add(part *mockbase.Delay, compile func(text string) *script) {
 	case part.Kind == mockbase.DelayTemplate:
 		// Without a template there is no delay; saving has warned of it (rule P1).
 		if r := compile(part.Template); r != nil {
-			d.rendered = append(d.rendered, r)
+			own := d.variants()
+			own.rendered = append(own.rendered, r)
 		}
 	case part.Kind == mockbase.DelayFixed && part.Jitter == 0, part.Kind == "":
 		d.fixed += part.Fixed
 	default:
-		d.drawn = append(d.drawn, part)
+		own := d.variants()
+		own.drawn = append(own.drawn, part)
 	}
 }
 
+func (d *delays) variants() *varyingDelays {
+	if d.varying == nil {
+		d.varying = &varyingDelays{}
+	}
+	return d.varying
+}
+
 // constant tells whether every call has the same delay.
-func (d *delays) constant() bool { return len(d.drawn)+len(d.rendered) == 0 }
+func (d *delays) constant() bool { return d.varying == nil }
 
 // plan draws the delay of a call.
 func (d *delays) plan(c *call) (time.Duration, *failure) { return d.planFor(c, "delay") }
@@ -68,13 +83,16 @@ func (d *delays) plan(c *call) (time.Duration, *failure) { return d.planFor(c, "
 // planFor draws for a purpose of its own.
 func (d *delays) planFor(c *call, purpose string) (time.Duration, *failure) {
 	total := d.fixed
-	if len(d.drawn) > 0 {
+	if d.constant() {
+		return min(total, longestDelay), nil
+	}
+	if drawn := d.varying.drawn; len(drawn) > 0 {
 		random := c.chance(purpose)
-		for _, part := range d.drawn {
+		for _, part := range drawn {
 			total += draw(part, random)
 		}
 	}
-	for _, r := range d.rendered {
+	for _, r := range d.varying.rendered {
 		text, failed := r.text(c)
 		if failed != nil {
 			return 0, failed

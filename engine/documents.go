@@ -174,6 +174,7 @@ func (d *described) route(op int, wait delays, p *program, w *workbench) *route 
 		ref:    mockbase.MockRef{Name: name}, by: mockbase.AnsweredByDocument, readsBody: true,
 		responses: []response{{name: d.Name(op), source: &mockbase.Response{Delay: d.source.Delay}, delay: wait, reply: answer}},
 		names:     func(path string) []pair { return d.parameters(op, path) },
+		guards:    p.settings.unguarded,
 	}
 	b := &limitsBuilder{
 		config: &p.project.Config, settings: p.settings, owner: "document_" + d.source.Name + "_" + strconv.Itoa(op), name: d.source.Name,

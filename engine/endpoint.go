@@ -23,7 +23,7 @@ func (e *Engine) Endpoint(r *http.Request) string {
 	var leafRoom [4]*leaf
 	var best *entry
 	for _, l := range p.index.find(&path, leafRoom[:0]) {
-		if first := l.entries[0]; best == nil || first.precedence < best.precedence {
+		if first := l.all()[0]; best == nil || first.precedence < best.precedence {
 			best = first
 		}
 	}

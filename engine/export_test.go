@@ -130,3 +130,29 @@ func ReadPreferences(line string) (applied string, ok bool) {
 
 // CutSession is cutSession.
 func CutSession(path string) (name, rest string, named bool) { return cutSession(path) }
+
+// FindLabels grows a fanout by labels and tells which of others it finds.
+func FindLabels(labels, others []string) (found []string) {
+	var f fanout
+	for _, label := range labels {
+		f.insert(&node{label: label})
+	}
+	for _, label := range others {
+		if n := f.find(label); n != nil {
+			found = append(found, n.label)
+		}
+	}
+	return found
+}
+
+// SharesLines tells whether two mocks of a project keep one list of header lines between them.
+func SharesLines(e *Engine, projectID, one, other string) bool {
+	lines := make(map[string]*headerLine)
+	p := e.programs.Load().byID[projectID]
+	for i := range p.entries {
+		if a, ok := p.entries[i].responses[0].reply.(*answer); ok {
+			lines[p.entries[i].mock.Name] = &a.lines[0]
+		}
+	}
+	return lines[one] == lines[other]
+}

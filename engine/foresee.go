@@ -16,7 +16,7 @@ type foreseer interface {
 // foresee tells what the limits of the chosen mock would decide. It returns false when one of them would answer.
 func (c *call) foresee(e *entry, x *mockbase.Explanation) (wait time.Duration, admitted bool) {
 	limits, ok := e.limits.(foreseer)
-	if !ok || e.mock.HeadIsFree && e.derives(&c.method) {
+	if !ok || e.headIsFree && e.derives(&c.method) {
 		return 0, true
 	}
 	if !e.selection.remembers {

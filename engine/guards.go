@@ -64,6 +64,15 @@ func compileGuards(r *mockbase.RequestMatcher, faults *mockbase.Faults) guards {
 	return g
 }
 
+// guards compiles the conditions of a request matcher; those without any share the same.
+func (s *settings) guards(r *mockbase.RequestMatcher, faults *mockbase.Faults) *guards {
+	g := compileGuards(r, faults)
+	if !g.any() {
+		return s.unguarded
+	}
+	return &g
+}
+
 // any tells whether there is a condition at all.
 func (g *guards) any() bool {
 	return g.stated || g.raw != nil || len(g.matrix) > 0 || g.strictQuery

@@ -12,23 +12,33 @@ import (
 type index struct {
 	root node
 	// chunk holds nodes that are not used yet; one allocation makes many.
-	chunk  []node
-	leaves []*leaf
-	// texts holds each literal once: mocks repeat them, and what is compared often is at hand.
-	texts map[string]string
+	chunk []node
+	// crowded are the leaves with more than one entry.
+	crowded []*leaf
+	// labels holds each literal once: mocks repeat them, and what is compared often is at hand.
+	labels map[string]string
 }
 
-// node is a place in the tree, reached by some segments.
+// node is a place in the tree, reached by some segments. It is as large as a line of the processor's cache: among many
+// mocks, what is looked at on the way to one of them is what the processor waits for.
 type node struct {
-	// text and child are the first literal child; most nodes have no other. The rest are in children.
-	text     string
-	child    *node
-	children map[string]*node
-	shaped   []shapedChild
+	// label is the literal that leads here; "" where something else does.
+	label string
+	// child is the first literal child; most nodes have no other.
+	child *node
 	// any is reached by every segment that is not empty: {name} and *.
-	any   *node
-	rests []restChild
-	leaf  *leaf
+	any *node
+	// more are the other ways on, nil if there is none.
+	more *branches
+	leaf leaf
+}
+
+// branches are the ways on from a node that few nodes have.
+type branches struct {
+	// literals are the literal children beside the first.
+	literals fanout
+	shaped   []shapedChild
+	rests    []restChild
 }
 
 // shapedChild is reached by segments of one shape.
@@ -45,31 +55,41 @@ type restChild struct {
 
 // leaf holds the mocks whose paths end at one node, best first.
 type leaf struct {
-	entries []*entry
-	// heads is the order for HEAD requests.
-	heads []*entry
+	// only is the one entry that most leaves have, nil in one without.
+	only [1]*entry
+	// crowd are all entries where there are several.
+	crowd *crowd
 	// reads tells that one of the mocks looks at the body, parts that one looks at its parts or fields.
 	reads, parts bool
-	// room is for the only entry that most leaves have.
-	room [1]*entry
 }
+
+// crowd are the entries of a leaf in two orders: heads is the one for HEAD requests.
+type crowd struct{ entries, heads []*entry }
 
 const nodeChunk = 128
 
-func (x *index) newNode() *node {
+func (x *index) newNode(label string) *node {
 	if len(x.chunk) == 0 {
 		x.chunk = make([]node, nodeChunk)
 	}
 	n := &x.chunk[0]
 	x.chunk = x.chunk[1:]
+	n.label = label
 	return n
 }
 
 // insert adds an entry at every leaf that its pattern ends at.
 func (x *index) insert(e *entry) {
-	x.leafOf(x.follow(&x.root, e.pattern, 0)).add(e)
+	x.add(x.follow(&x.root, e.pattern, 0), e)
 	if e.pattern.slash {
-		x.leafOf(x.literal(x.follow(&x.root, e.pattern, 1), "")).add(e)
+		x.add(x.literal(x.follow(&x.root, e.pattern, 1), ""), e)
+	}
+}
+
+func (x *index) add(n *node, e *entry) {
+	n.leaf.add(e)
+	if c := n.leaf.crowd; c != nil && len(c.entries) == 2 {
+		x.crowded = append(x.crowded, &n.leaf)
 	}
 }
 
@@ -86,7 +106,7 @@ func (x *index) follow(n *node, p *pattern, extra int) *node {
 			n = x.shapedOf(n, s.shape)
 		default:
 			if n.any == nil {
-				n.any = x.newNode()
+				n.any = x.newNode("")
 			}
 			n = n.any
 		}
@@ -96,103 +116,123 @@ func (x *index) follow(n *node, p *pattern, extra int) *node {
 
 func (x *index) literal(n *node, text string) *node {
 	if n.child == nil {
-		n.text, n.child = x.shared(text), x.newNode()
+		n.child = x.newNode(x.shared(text))
 		return n.child
 	}
 	child := n.literal(text)
 	if child == nil {
-		if n.children == nil {
-			n.children = make(map[string]*node)
-		}
-		child = x.newNode()
-		n.children[text] = child
+		child = x.newNode(text)
+		n.branch().literals.insert(child)
 	}
 	return child
 }
 
+// branch returns the rarer ways on from a node, made if there are none yet.
+func (n *node) branch() *branches {
+	if n.more == nil {
+		n.more = &branches{}
+	}
+	return n.more
+}
+
 // shared returns a text that is equal, and the same piece of memory for all that are.
 func (x *index) shared(text string) string {
-	if known, found := x.texts[text]; found {
+	if known, found := x.labels[text]; found {
 		return known
 	}
-	if x.texts == nil {
-		x.texts = make(map[string]string)
+	if x.labels == nil {
+		x.labels = make(map[string]string)
 	}
-	x.texts[text] = text
+	x.labels[text] = text
 	return text
 }
 
 func (x *index) restOf(n *node, wanted restChild) *node {
-	for _, r := range n.rests {
+	more := n.branch()
+	for _, r := range more.rests {
 		if r.least == wanted.least && r.tail == wanted.tail {
 			return r.node
 		}
 	}
-	wanted.node = x.newNode()
-	n.rests = append(n.rests, wanted)
+	wanted.node = x.newNode("")
+	more.rests = append(more.rests, wanted)
 	return wanted.node
 }
 
 func (x *index) shapedOf(n *node, s *shape) *node {
-	for _, c := range n.shaped {
+	more := n.branch()
+	for _, c := range more.shaped {
 		if c.shape.spelling == s.spelling {
 			return c.node
 		}
 	}
-	c := shapedChild{shape: s, node: x.newNode()}
-	n.shaped = append(n.shaped, c)
+	c := shapedChild{shape: s, node: x.newNode("")}
+	more.shaped = append(more.shaped, c)
 	return c.node
-}
-
-func (x *index) leafOf(n *node) *leaf {
-	if n.leaf == nil {
-		n.leaf = &leaf{}
-		x.leaves = append(x.leaves, n.leaf)
-	}
-	return n.leaf
 }
 
 func (l *leaf) add(e *entry) {
 	l.reads, l.parts = l.reads || e.readsBody, l.parts || e.readsParts
-	if l.entries == nil {
-		l.entries = l.room[:0]
+	switch {
+	case l.crowd != nil:
+		l.crowd.entries = append(l.crowd.entries, e)
+	case l.only[0] != nil:
+		l.crowd = &crowd{entries: []*entry{l.only[0], e}}
+	default:
+		l.only[0] = e
 	}
-	l.entries = append(l.entries, e)
 }
+
+// empty tells whether no path ends here.
+func (l *leaf) empty() bool { return l.only[0] == nil }
 
 // finish puts the entries of every leaf in their order.
 func (x *index) finish() {
-	for _, l := range x.leaves {
+	for _, l := range x.crowded {
 		l.finish()
 	}
-	x.leaves, x.chunk, x.texts = nil, nil, nil
+	x.crowded, x.chunk, x.labels = nil, nil, nil
 }
 
 // finish puts the entries in their order.
 func (l *leaf) finish() {
-	l.heads = l.entries
-	if len(l.entries) <= 1 {
+	if l.crowd == nil {
 		return
 	}
-	slices.SortFunc(l.entries, compare)
-	l.heads = slices.Clone(l.entries)
-	slices.SortFunc(l.heads, compareHead)
+	slices.SortFunc(l.crowd.entries, compare)
+	l.crowd.heads = slices.Clone(l.crowd.entries)
+	slices.SortFunc(l.crowd.heads, compareHead)
+}
+
+// all returns the entries, the best first.
+func (l *leaf) all() []*entry {
+	switch {
+	case l.crowd != nil:
+		return l.crowd.entries
+	case l.empty():
+		return nil
+	default:
+		return l.only[:]
+	}
 }
 
 // inOrder returns the entries in the order for a request method.
 func (l *leaf) inOrder(name string) []*entry {
-	if name == http.MethodHead {
-		return l.heads
+	if name == http.MethodHead && l.crowd != nil {
+		return l.crowd.heads
 	}
-	return l.entries
+	return l.all()
 }
 
 // literal returns the child for a literal segment, or nil.
 func (n *node) literal(text string) *node {
-	if n.child != nil && n.text == text {
+	if n.child != nil && n.child.label == text {
 		return n.child
 	}
-	return n.children[text]
+	if n.more == nil {
+		return nil
+	}
+	return n.more.literals.find(text)
 }
 
 // search collects the leaves whose patterns match a path.
@@ -211,18 +251,16 @@ func (x *index) find(path *requestPath, buf []*leaf) []*leaf {
 // walk goes on from a node that was reached by the segments before at.
 func (s *search) walk(n *node, at int) {
 	for n != nil {
-		for _, r := range n.rests {
-			if next := len(s.path.keys) - r.tail; next >= at+r.least {
-				s.walk(r.node, next)
-			}
+		if n.more != nil {
+			s.walkRests(n.more, at)
 		}
 		if at == len(s.path.keys) {
-			if n.leaf != nil {
-				s.leaves = append(s.leaves, n.leaf)
+			if !n.leaf.empty() {
+				s.leaves = append(s.leaves, &n.leaf)
 			}
 			return
 		}
-		if s.path.segments[at] != "" {
+		if s.path.segments[at] != "" && (n.any != nil || n.more != nil) {
 			s.walkBeside(n, at)
 		}
 		n = n.literal(s.path.keys[at])
@@ -230,11 +268,21 @@ func (s *search) walk(n *node, at int) {
 	}
 }
 
+func (s *search) walkRests(more *branches, at int) {
+	for _, r := range more.rests {
+		if next := len(s.path.keys) - r.tail; next >= at+r.least {
+			s.walk(r.node, next)
+		}
+	}
+}
+
 // walkBeside follows the children that are not literal.
 func (s *search) walkBeside(n *node, at int) {
-	for _, c := range n.shaped {
-		if c.shape.match(s.path.segments[at]) {
-			s.walk(c.node, at+1)
+	if n.more != nil {
+		for _, c := range n.more.shaped {
+			if c.shape.match(s.path.segments[at]) {
+				s.walk(c.node, at+1)
+			}
 		}
 	}
 	if n.any != nil {

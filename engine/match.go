@@ -96,7 +96,7 @@ func (c *call) drawShare(e *entry) {
 
 // isFree tells whether a call moves nothing: one that only looks (rule AA29), and a HEAD that is derived from GET, with
 // headCounts: false (rule L2).
-func (c *call) isFree(e *entry) bool { return c.looking || e.mock.HeadIsFree && e.derives(&c.method) }
+func (c *call) isFree(e *entry) bool { return c.looking || e.headIsFree && e.derives(&c.method) }
 
 // step begins a step of the session, in which a call that only looks can move nothing.
 func (c *call) step() session.Step {
@@ -223,7 +223,7 @@ type queue struct {
 }
 
 func (c *call) queue() queue {
-	if len(c.leaves) == 1 && len(c.program.expressions.entries) == 0 {
+	if len(c.leaves) == 1 && c.program.expressions.empty() {
 		return queue{list: c.leaves[0].inOrder(c.method.name)}
 	}
 	return queue{merged: newMerge(c.candidates(), c.method.name)}

@@ -124,7 +124,7 @@ func (r *route) bind(q *inquiry, buf []pair) []pair {
 
 // candidates are the leaves whose mocks are to be asked, with those that are found by no index.
 func (c *call) candidates() []*leaf {
-	if len(c.program.expressions.entries) == 0 {
+	if c.program.expressions.empty() {
 		return c.leaves
 	}
 	return append(slices.Clip(c.leaves), &c.program.expressions)
@@ -133,12 +133,12 @@ func (c *call) candidates() []*leaf {
 // matching are the leaves of the mocks of this path, whatever else they state.
 func (c *call) matching() []*leaf {
 	found := &leaf{}
-	for _, e := range c.program.expressions.entries {
+	for _, e := range c.program.expressions.all() {
 		if e.here(&c.inquiry) {
-			found.entries = append(found.entries, e)
+			found.add(e)
 		}
 	}
-	if len(found.entries) == 0 {
+	if found.empty() {
 		return c.leaves
 	}
 	found.finish()

@@ -54,7 +54,7 @@ func (c *call) presence() presence {
 		return p
 	}
 	for _, l := range c.matching() {
-		for _, e := range l.entries {
+		for _, e := range l.all() {
 			if !e.host.match(c.request.Host) {
 				continue
 			}

@@ -60,35 +60,43 @@ type program struct {
 
 // route is a compiled mock. It depends on the mock and the settings alone, so that programs share it.
 type route struct {
-	// What is asked first, of every candidate, lies together: among many mocks each further place in memory is a place that
-	// the processor waits for.
 	mock    *mockbase.Mock
-	stated  statedMethods
-	host    *hostPattern
-	expr    *regexp.Regexp
-	limits  limiter
-	guarded bool
+	pattern *pattern
+	// names finds the parameters of a raw path where there is no pattern.
+	names func(path string) []pair
+	// precedence orders routes by priority and specificity of the path (rule A2).
+	precedence string
+	// guards are those of the settings where the mock has none.
+	guards *guards
 	// readsBody tells that a condition or an answer looks at the request body, so that all of it must be kept.
 	readsBody bool
 	// readsParts tells that a condition looks at the fields of a form or the parts of a multipart body.
 	readsParts bool
-	selection  selection
+
+	// What is asked of every candidate and noted of every answer lies together, at the end where the response of a plot
+	// follows: among many mocks each further place in memory is a place that the processor waits for.
+	selection selection
+	stated    statedMethods
+	host      *hostPattern
+	expr      *regexp.Regexp
+	limits    limiter
+	// headIsFree is the mock's (rule L2), guarded tells that there are guards at all.
+	headIsFree, guarded bool
+	rank, headRank      rank
+	// responses are at least one, in the order of their author.
+	responses []response
+	ref       mockbase.MockRef
 	// by says who answers with the route: a mock or a collection.
 	by mockbase.AnsweredBy
 	// clients tells the mock's clients apart whose back-off is judged, where the mock says how.
 	clients *key
-	// responses are at least one, in the order of their author.
-	responses []response
-	ref       mockbase.MockRef
-	pattern   *pattern
-	// names finds the parameters of a raw path where there is no pattern.
-	names func(path string) []pair
-	// precedence orders routes by priority and specificity of the path (rule A2).
-	precedence     string
-	rank, headRank rank
-	guards         guards
-	// room is for the only response that most mocks have.
-	room [1]response
+}
+
+// plot is a route with what most mocks have, in one piece of memory: one response, which is the same for every request.
+type plot struct {
+	route
+	response [1]response
+	answer   answer
 }
 
 // compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
@@ -209,17 +217,21 @@ func (p *program) plant() {
 // compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. All faults are
 // told at once, whichever part of the mock they are in. Pointers are relative to the mock.
 func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) *route {
-	r := &route{mock: m, by: mockbase.AnsweredByMock, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version}, host: compileHost(m.Request.Host)}
+	p := &plot{route: route{
+		mock: m, by: mockbase.AnsweredByMock, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version},
+		host: compileHost(m.Request.Host), headIsFree: m.HeadIsFree,
+	}}
+	r := &p.route
 	place := compilePlace(s, m, faults)
 	r.pattern = cmp.Or(place, &pattern{rest: -1})
 	r.stated, r.expr = stateMethods(m.Request.Methods), r.pattern.expr
-	r.guards = compileGuards(&m.Request, faults)
+	r.guards = s.guards(&m.Request, faults)
 	r.guarded = r.guards.any() || len(m.States) > 0
 	r.precedence = precedence(m.Priority, r.pattern)
 	r.rank, r.headRank = ranksOf(m.Request.Methods)
 	if len(m.Responses) > 0 {
-		r.selection = compileSelection(m, &r.guards, faults)
-		r.responses = compileResponses(c, s, m, r.room[:0], faults)
+		r.selection = compileSelection(m, r.guards, faults)
+		r.responses = compileResponses(c, s, m, p, faults)
 	}
 	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
 	r.noteReading(r.limit(c, s, faults)|r.tellApart(c, s, faults), faults)

@@ -204,8 +204,7 @@ func (l *renderedLine) value(c *call) (string, *failure) {
 // mould is an answer with gaps, so that little is left to do for each call: its body, its length and some lines.
 type mould struct {
 	answer *answer
-	// length is the place of Content-Length among the lines, places those of the rendered headers.
-	length int
+	// places are those of the rendered headers among the lines.
 	places []int
 	// mediaType is the stated type.
 	mediaType string
@@ -218,7 +217,7 @@ func (r *rendered) cast() *mould {
 		return nil
 	}
 	m := &mould{answer: d.compile(r.settings), mediaType: d.typeOf()}
-	if m.length = m.answer.place(headerContentLength); m.length < 0 || !m.answer.even() {
+	if m.answer.length[0] == "" || !m.answer.even() {
 		return nil
 	}
 	for i := range r.headers {
@@ -233,7 +232,7 @@ func (r *rendered) cast() *mould {
 }
 
 // even tells whether nothing about the answer depends on the request but what the templates say.
-func (a *answer) even() bool { return a.dressing == nil && a.headLength == nil && !bodyless(a.status) }
+func (a *answer) even() bool { return a.dressing == nil && a.headLength == "" && !bodyless(a.status) }
 
 // fitsMould tells whether a header's value has no influence on the rest of the header.
 func fitsMould(name string) bool {
@@ -253,7 +252,9 @@ func (a *answer) place(key string) int {
 // pour fills the mould. It returns nil where the answer does not fit.
 func (r *rendered) pour(c *call) (*answer, *failure) {
 	a := *r.mould.answer
-	a.lines = slices.Clone(a.lines)
+	if len(r.headers) > 0 {
+		a.lines = slices.Clone(a.lines)
+	}
 	for i := range r.headers {
 		value, failed := r.headers[i].value(c)
 		if failed != nil {
@@ -272,6 +273,6 @@ func (r *rendered) pour(c *call) (*answer, *failure) {
 		return nil, nil //nolint:nilnil // the answer is made as a whole then
 	}
 	a.body = body
-	a.lines[r.mould.length].lines = []string{strconv.Itoa(len(body))}
+	a.length[0] = strconv.Itoa(len(body))
 	return &a, nil
 }

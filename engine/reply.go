@@ -13,16 +13,17 @@ import (
 
 // response is one compiled response of a mock. It is immutable.
 type response struct {
-	reply reply
-	delay delays
-	hooks []hook
-	// name is that of the author, or r1, r2 and so on.
-	name   string
 	source *mockbase.Response
-	// fault is that of the source.
-	fault *mockbase.Fault
 	// uses is what the templates of the response read.
 	uses template.Uses
+	// What is looked at for every request comes last and lies beside the answer of a plot.
+	hooks []hook
+	// name is that of the author, or r1, r2 and so on.
+	name  string
+	delay delays
+	// fault is that of the source.
+	fault *mockbase.Fault
+	reply reply
 }
 
 // reply is how a response becomes bytes: fixed bytes, rendered ones, a script of events, an upstream's answer.
@@ -45,6 +46,8 @@ type workbench struct {
 	// decision is the value of the decision header, "" for none.
 	decision string
 	faults   *mockbase.Faults
+	// room is for the first answer that needs no work for each call; nil once it is used, or where there is none.
+	room *answer
 	// at is the pointer of the response under work, renders tells that its texts are templates (rule P1).
 	at      string
 	renders bool
@@ -52,12 +55,14 @@ type workbench struct {
 	uses template.Uses
 }
 
-// compileResponses compiles every response of a mock, into room as far as it goes. Pointers are relative to the mock.
-func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock, room []response, faults *mockbase.Faults) []response {
-	list := slices.Grow(room, len(m.Responses))[:len(m.Responses)]
+// compileResponses compiles every response of a mock, into what its plot has room for. Pointers are relative to the mock.
+func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock, p *plot, faults *mockbase.Faults) []response {
+	list := slices.Grow(p.response[:0], len(m.Responses))[:len(m.Responses)]
+	room := &p.answer
 	for i := range m.Responses {
-		w := &workbench{config: c, settings: s, decision: s.decision(m.Name), faults: faults, at: m.ResponsePointer(i)}
+		w := &workbench{config: c, settings: s, decision: s.decision(m.Name), faults: faults, at: m.ResponsePointer(i), room: room}
 		w.compile(&list[i], &m.Responses[i])
+		room = w.room
 		if list[i].name == "" {
 			list[i].name = "r" + strconv.Itoa(i+1)
 		}
@@ -95,7 +100,11 @@ func (w *workbench) reply(source *mockbase.Response) reply {
 		w.needFiles(&d)
 		return &filed{draft: d, settings: w.settings}
 	}
-	return d.compile(w.settings)
+	own := w.room
+	if w.room = nil; own == nil {
+		own = new(answer)
+	}
+	return d.compileInto(own, w.settings)
 }
 
 // needFiles refuses a file without a template that can never be read (rule O17).

@@ -11,20 +11,22 @@ import (
 
 // selection is how a mock chooses among its responses, and when it may answer at all (group R).
 type selection struct {
-	kind mockbase.Select
-	// times is how often the mock answers, 0 is without end (rule A11); states are those in which it does, none is all.
-	times  int64
-	states []string
-	// whens are the conditions of the responses under rules, nil for the one without, whose place is byDefault; -1 is none.
-	whens     []*conditions
-	byDefault int
 	// ends holds how many calls of a sequence are over with each response.
 	ends  []int64
 	onEnd mockbase.OnEnd
-	// shares are sums of weights, shares[i] that of the first i+1; weights are those of an exact draw, without a common
-	// divisor.
-	shares  []float64
+	// weights are those of an exact draw, without a common divisor.
 	weights []int64
+	// times is how often the mock answers, 0 is without end (rule A11); states are those in which it does, none is all.
+	times  int64
+	states []string
+	// What is looked at for every request comes last, as in a route.
+	kind mockbase.Select
+	// shares are sums of weights, shares[i] that of the first i+1.
+	shares []float64
+	// whens are the conditions of the responses under rules, nil for the one without, whose place is byDefault; -1 is none.
+	// There is no list where none has a condition.
+	whens     []*conditions
+	byDefault int
 	// momentary tells that the conditions of the request ask for the state, remembers that choosing the mock depends on
 	// what the session remembers, or changes it.
 	momentary, remembers bool
@@ -55,12 +57,14 @@ func compileSelection(m *mockbase.Mock, g *guards, faults *mockbase.Faults) sele
 
 func (s *selection) compileRules(m *mockbase.Mock, faults *mockbase.Faults) {
 	s.kind = mockbase.SelectRules
-	s.whens = make([]*conditions, len(m.Responses))
 	for i := range m.Responses {
 		when := m.Responses[i].When
 		if when == nil {
 			s.byDefault = i
 			continue
+		}
+		if s.whens == nil {
+			s.whens = make([]*conditions, len(m.Responses))
 		}
 		s.whens[i] = compileConditions(when, pointerTo(responsePointer(m, i), "when"), faults)
 		s.remembers = s.remembers || s.whens[i].momentary()

@@ -12,13 +12,15 @@ import (
 // settings are a project's options in the form in which requests need them.
 type settings struct {
 	pathRules
-	common          commonLines
+	common          *commonLines
 	slash           mockbase.TrailingSlash
 	strictMethods   bool
 	origins         originRules
 	hideDecision    bool
 	ignorePreferred bool
 	maxBody         int64
+	// unguarded are the guards of all mocks that state no condition.
+	unguarded *guards
 	// sandbox tells that pages are sandboxed in browsers (rule Y10).
 	sandbox bool
 	// files is what file bodies are read from; nil is none (rule O17). seed is the project's, "" for none.
@@ -40,6 +42,7 @@ func (e *Engine) compileSettings(c *mockbase.Config, faults *mockbase.Faults) (*
 	given := &c.Settings
 	s := &settings{
 		common:          newCommonLines(),
+		unguarded:       &guards{},
 		pathRules:       pathRules{ignoreCase: given.IgnorePathCase, mergeEmpty: given.MergeEmptySegments},
 		slash:           given.TrailingSlash,
 		strictMethods:   given.StrictMethods,

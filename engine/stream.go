@@ -22,9 +22,7 @@ func (w *workbench) bare(source *mockbase.Response, status int, byDefault ...moc
 		status: status, headers: mergeHeaders(byDefault, mergeHeaders(w.config.Defaults.Headers, source.Headers)), decision: w.decision,
 	}
 	a := d.compile(w.settings)
-	for _, lines := range []*[]headerLine{&a.lines, &a.cross} {
-		*lines = slices.DeleteFunc(*lines, func(l headerLine) bool { return l.key == headerContentLength })
-	}
+	a.length = [1]string{}
 	return a
 }
 

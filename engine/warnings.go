@@ -73,7 +73,7 @@ func (e *Engine) programOf(s *mockbase.Snapshot) *program {
 func (p *program) before(own *entry, is func(other, own *entry) bool) *entry {
 	var best *entry
 	for _, l := range p.rivals(own) {
-		for _, other := range l.entries {
+		for _, other := range l.all() {
 			if other != own && compare(other, own) < 0 && (best == nil || compare(other, best) < 0) && is(other, own) {
 				best = other
 			}
@@ -91,9 +91,9 @@ func (p *program) rivals(own *entry) []*leaf {
 		return p.matrix.covering(own.pattern)
 	}
 	same := &leaf{}
-	for _, e := range p.expressions.entries {
+	for _, e := range p.expressions.all() {
 		if e.pattern.expr.String() == own.pattern.expr.String() {
-			same.entries = append(same.entries, e)
+			same.add(e)
 		}
 	}
 	return []*leaf{same}
@@ -154,14 +154,14 @@ func (x *index) covering(p *pattern) []*leaf {
 		if n == nil {
 			return
 		}
-		for _, r := range n.rests {
-			if r.tail == 0 && p.fewest(at) >= r.least && r.node.leaf != nil {
-				found = append(found, r.node.leaf)
+		for _, r := range n.rests() {
+			if r.tail == 0 && p.fewest(at) >= r.least && !r.node.leaf.empty() {
+				found = append(found, &r.node.leaf)
 			}
 		}
 		if at == len(p.segments) {
-			if n.leaf != nil {
-				found = append(found, n.leaf)
+			if !n.leaf.empty() {
+				found = append(found, &n.leaf)
 			}
 			return
 		}
@@ -191,18 +191,32 @@ func (n *node) covering(p *pattern, at int) []*node {
 	case s.kind == mockbase.SegmentLiteral:
 		return []*node{n.literal(s.literal), n.any}
 	case s.kind == mockbase.SegmentRest:
-		for _, r := range n.rests {
+		for _, r := range n.rests() {
 			if tail := len(p.segments) - 1 - at; tail > 0 && r.tail == tail && r.least <= p.restMin {
 				return []*node{r.node}
 			}
 		}
 		return nil
 	case s.shape != nil:
-		for _, c := range n.shaped {
+		for _, c := range n.shaped() {
 			if c.shape.spelling == s.shape.spelling {
 				return []*node{c.node, n.any}
 			}
 		}
 	}
 	return []*node{n.any}
+}
+
+func (n *node) rests() []restChild {
+	if n.more == nil {
+		return nil
+	}
+	return n.more.rests
+}
+
+func (n *node) shaped() []shapedChild {
+	if n.more == nil {
+		return nil
+	}
+	return n.more.shaped
 }

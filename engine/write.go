@@ -21,8 +21,8 @@ func (a *answer) prepare(*call) (sending, *failure) { return a, nil }
 func (a *answer) send(c *call) {
 	h := c.w.Header()
 	c.lay(h, a)
-	if a.headLength != nil && c.method.name == http.MethodHead && !c.derived() {
-		h[headerContentLength] = a.headLength
+	if a.headLength != "" && c.method.name == http.MethodHead && !c.derived() {
+		h[headerContentLength] = []string{a.headLength}
 	}
 	c.outcome.plain = !a.secret
 	if a.dressing != nil {
@@ -37,6 +37,12 @@ func (c *call) lay(h http.Header, a *answer) {
 	beside := len(h) > 0
 	c.yieldFields(h, a)
 	copyLines(h, a.lines)
+	if a.length[0] != "" {
+		h[headerContentLength] = a.length[:]
+	}
+	if a.decision[0] != "" {
+		h[headerDecision] = a.decision[:]
+	}
 	if c.allowed != nil {
 		copyLines(h, a.cross)
 		if !a.ownOrigin {
@@ -61,7 +67,9 @@ func (c *call) derived() bool { return c.outcome.route == nil || c.outcome.route
 
 // states tells whether the answer has a header of this name, in any spelling.
 func (a *answer) states(name string) bool {
-	return slices.ContainsFunc(a.lines, func(l headerLine) bool { return strings.EqualFold(l.key, name) })
+	return a.length[0] != "" && strings.EqualFold(headerContentLength, name) ||
+		a.decision[0] != "" && strings.EqualFold(headerDecision, name) ||
+		slices.ContainsFunc(a.lines, func(l headerLine) bool { return strings.EqualFold(l.key, name) })
 }
 
 // send writes status, header and body, and notes what was sent.

@@ -1,0 +1,71 @@
+package engine_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine"
+)
+
+// Ten thousand mocks keep their common headers once; what differs between them is their own (rules M7 and O3).
+func TestM7_mocks_of_equal_headers_share_them_but_for_name_and_length(t *testing.T) {
+	t.Parallel()
+	other := textMock("other", "/other", "text")
+	other.Responses[0].Headers = []mockbase.Header{{Name: "X-Own", Values: []string{"1", "2"}}}
+	alike := textMock("alike", "/alike", "text")
+	// The same bytes in other lines are another header.
+	alike.Responses[0].Headers = []mockbase.Header{{Name: "X-Own", Values: []string{"12"}}}
+	e := newEngine(t, engine.Options{})
+	publish(t, e, 1, []*mockbase.Mock{textMock("short", "/short", "a"), textMock("long", "/long", "abcdefghij"), other, alike})
+	if !engine.SharesLines(e, "prj_1", "short", "long") || engine.SharesLines(e, "prj_1", "short", "other") ||
+		engine.SharesLines(e, "prj_1", "alike", "other") {
+		t.Error("equal headers are not shared, or others are")
+	}
+	for path, want := range map[string]struct {
+		length string
+		own    []string
+	}{"short": {"1", nil}, "long": {"10", nil}, "other": {"4", []string{"1", "2"}}, "alike": {"4", []string{"12"}}} {
+		h := get(e, "/m/shop/"+path).Header()
+		if h.Get("Mockbase-Mock") != path || h.Get("Content-Length") != want.length || !slices.Equal(h["X-Own"], want.own) {
+			t.Errorf("%s is answered with %v", path, h)
+		}
+	}
+}
+
+// What somebody appends to the lines of one answer does not reach another.
+func TestO6_lines_of_one_answer_stay_out_of_others(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, engine.Options{})
+	publish(t, e, 1, []*mockbase.Mock{textMock("a", "/a", "a"), textMock("b", "/b", "b")})
+	first := get(e, "/m/shop/a").Header()
+	for name := range first {
+		first[name] = append(first[name], "more")
+	}
+	if h := get(e, "/m/shop/b").Header(); len(h["Content-Type"]) != 1 || len(h["Mockbase-Mock"]) != 1 || len(h["Content-Length"]) != 1 {
+		t.Errorf("the other answer has %v", h)
+	}
+}
+
+// More different headers than are remembered for sharing are all sent.
+func TestO6_many_different_headers_are_each_mocks_own(t *testing.T) {
+	t.Parallel()
+	mocks := make([]*mockbase.Mock, 1500)
+	for i := range mocks {
+		text := strconv.Itoa(i)
+		mocks[i] = textMock("m"+text, "/"+text, text)
+		mocks[i].Responses[0].Headers = []mockbase.Header{{Name: "X-Own", Values: []string{text}}}
+	}
+	e := newEngine(t, engine.Options{})
+	publish(t, e, 1, mocks)
+	for _, i := range []string{"0", "1023", "1024", "1499"} {
+		w := httptest.NewRecorder()
+		e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/m/shop/"+i, http.NoBody))
+		if w.Body.String() != i || w.Header().Get("X-Own") != i || w.Header().Get("Mockbase-Mock") != "m"+i {
+			t.Errorf("%s is answered with %v %q", i, w.Header(), w.Body)
+		}
+	}
+}
