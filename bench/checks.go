@@ -99,6 +99,29 @@ func transaction(ctx context.Context, client redis.UniversalClient, window time.
 	return err //nolint:wrapcheck // ask does
 }
 
+// Pipelines is the floor under batches: so many plain transactions, each of so many checks, on their way to a Redis at a time
+// and sent again as soon as they are answered. It returns the median time of one.
+func Pipelines(tb testing.TB, addr string, flights, checks int, length time.Duration) (time.Duration, error) {
+	tb.Helper()
+	client, err := redisstore.Dial(redisstore.Config{Addrs: []string{addr}, Budget: checkBudget})
+	if err != nil {
+		return 0, fmt.Errorf("make client: %w", err)
+	}
+	defer func() { _ = client.Close() }()
+	all := Checks{Callers: flights, Check: func(ctx context.Context, identifier string) error {
+		pipe := client.TxPipeline()
+		for i := range checks {
+			key := "ratelimit:floor:" + identifier + "-" + strconv.Itoa(i) + ":0"
+			pipe.Incr(ctx, key)
+			pipe.Expire(ctx, key, time.Hour)
+		}
+		_, err := pipe.Exec(ctx)
+		return err //nolint:wrapcheck // ask does
+	}}
+	out, err := all.Run(tb.Context(), length)
+	return out.Median, err
+}
+
 // bothCPU is the processor time that this process and Redis have used.
 func bothCPU(r *testkit.Redis) (time.Duration, error) {
 	own, err := processorTime(os.Getpid())

@@ -236,8 +236,17 @@ func (p *FaultProxy) collect(k *link, server io.Reader) <-chan piece {
 
 // deliver writes each piece when it is due, until there are no more or the link is cut.
 func (p *FaultProxy) deliver(k *link, client io.Writer, pieces <-chan piece) {
+	clock, err := newAlarm()
+	if err != nil {
+		return
+	}
+	defer clock.stop()
+	p.pumps.Go(func() {
+		<-k.closed
+		clock.stop()
+	})
 	for next := range pieces {
-		if !k.wait(time.Until(next.due)) || p.forward(k, client, next.text) != nil {
+		if rest := time.Until(next.due); rest > 0 && !clock.wait(rest) || p.forward(k, client, next.text) != nil {
 			return
 		}
 	}
@@ -293,21 +302,6 @@ func (k *link) join(server net.Conn) bool {
 	}
 	k.server = server
 	return true
-}
-
-// wait reports false if the link was cut before d was over.
-func (k *link) wait(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-k.closed:
-		return false
-	}
 }
 
 // reset closes both ends; the client's end by RST.

@@ -99,3 +99,14 @@ func (d Denials) Forget(keys ...string) { d.n.forget(keys) }
 
 // Held is the number of denials.
 func (d Denials) Held() int64 { return d.n.held.Load() }
+
+// Gathered says whether a flight lets others come once more: so many wait, so many did before, and the flights so far took
+// these times.
+func Gathered(waiting, before int, trips ...time.Duration) bool {
+	q := queue{waiting: make([]*ride, waiting)}
+	for _, took := range trips {
+		q.landed(took)
+	}
+	_, more := q.gathered(before)
+	return more
+}

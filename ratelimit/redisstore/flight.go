@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -165,16 +164,18 @@ func (s *Store) launch(sh *shard) {
 }
 
 // fly takes waiting checks to Redis until none is left. Before each batch it lets those who are about to come join, and
-// waits no longer than that takes.
+// waits no longer than that takes ([queue.gather]).
 func (s *Store) fly(sh *shard) {
 	var room [maxBatch]*ride
 	for {
-		runtime.Gosched()
+		sh.queue.gather()
 		batch := sh.queue.board(room[:0])
 		if len(batch) == 0 {
 			return
 		}
+		left := time.Now()
 		s.carry(sh, batch)
+		sh.queue.landed(time.Since(left))
 	}
 }
 

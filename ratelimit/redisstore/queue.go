@@ -1,7 +1,9 @@
 package redisstore
 
 import (
+	"runtime"
 	"sync"
+	"time"
 )
 
 const (
@@ -10,6 +12,9 @@ const (
 	maxQueue = 4096
 	// maxBatch is how many checks one flight takes along.
 	maxBatch = 256
+	// farTrip is the trip from which on a server is far away, and tripMemory the share of a longer trip that is believed.
+	farTrip    = time.Millisecond
+	tripMemory = 64
 )
 
 // The bounds of Options.BatchFlights.
@@ -39,6 +44,8 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*ride
 	out     int
+	// trip is about the shortest time that a flight took of late.
+	trip time.Duration
 }
 
 // join finds a place for a check. At most so many flights are out at once.
@@ -85,6 +92,35 @@ func (q *queue) board(batch []*ride) []*ride {
 	clear(q.waiting[rest:]) // Whoever has left is not kept alive.
 	q.waiting = q.waiting[:rest]
 	return batch
+}
+
+// gather yields the processor, so that checks that are about to come join the next flight. Where a trip takes long, whoever
+// misses that flight waits long for another: there it yields again as long as more have come.
+func (q *queue) gather() {
+	runtime.Gosched()
+	for waiting, more := q.gathered(0); more; waiting, more = q.gathered(waiting) {
+		runtime.Gosched()
+	}
+}
+
+// gathered returns how many checks wait, and whether it is worth while to let others come: more wait than before, there is
+// room, and the server is far away.
+func (q *queue) gathered(before int) (waiting int, more bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting = len(q.waiting)
+	return waiting, q.trip >= farTrip && waiting > before && waiting < maxBatch
+}
+
+// landed notes how long a flight took. The shortest time counts, and is forgotten bit by bit.
+func (q *queue) landed(took time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.trip == 0 || took < q.trip {
+		q.trip = took
+		return
+	}
+	q.trip += (took - q.trip) / tripMemory
 }
 
 // depth is how many checks wait.
