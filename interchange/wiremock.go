@@ -138,6 +138,13 @@ func (w *wiremockStub) metadata(stub *object) {
 			w.mock.text("description", e.text())
 			continue
 		}
+		if e.key == "mockbase" && e.is(mockbase.NodeObject) { // what an export of our own has kept
+			w.mock.text("folder", e.member("folder").text())
+			if tags := e.member("tags"); tags.is(mockbase.NodeList) {
+				w.mock.set("tags", tags.node)
+			}
+			continue
+		}
 		w.out.lost(e.value, "metadata other than a description has no place in a mock")
 	}
 	if meta.ok() && !meta.is(mockbase.NodeObject) {

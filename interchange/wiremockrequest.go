@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
 )
@@ -123,15 +124,28 @@ func (m *mock) literalPath(text string) {
 	if !strings.HasPrefix(text, "/") {
 		text = "/" + text
 	}
-	decoded, err := url.PathUnescape(text)
-	if err != nil {
-		decoded = text
+	segments := strings.Split(text, "/")
+	for i, segment := range segments {
+		if decoded, err := url.PathUnescape(segment); err == nil {
+			segment = decoded
+		}
+		segments[i] = plainSegment(segment)
 	}
-	if strings.ContainsAny(decoded, "*?#") || strings.Contains(strings.ToUpper(text), "%2F") {
+	path := strings.Join(segments, "/")
+	if _, err := mockbase.ParsePath(path); err != nil {
+		decoded, err := url.PathUnescape(text)
+		if err != nil {
+			decoded = text
+		}
 		m.place("pathMatches", regexp.QuoteMeta(decoded))
 		return
 	}
-	m.place("path", strings.NewReplacer("{", "{{", "}", "}}").Replace(decoded))
+	m.place("path", path)
+}
+
+// plainSegment writes the text of a segment so that nothing of it is a pattern.
+func plainSegment(text string) string {
+	return strings.NewReplacer("%", "%25", "/", "%2F", "*", "%2A", "?", "%3F", "#", "%23", "{", "{{", "}", "}}").Replace(text)
 }
 
 // pathTemplate sets a path with parameters in braces, which read the same here.
@@ -157,7 +171,21 @@ func (w *wiremockStub) pathPattern(v value, pattern string) {
 		w.mock.place("path", "/**")
 		return
 	}
-	w.mock.place("pathMatches", pattern)
+	w.mock.place("pathMatches", decodedExpression(pattern))
+}
+
+var escapedBytes = regexp.MustCompile(`(?:%[0-9A-Fa-f]{2})+`)
+
+// decodedExpression is an expression for the decoded path, which WireMock compares as it was sent. A slash stays encoded,
+// as it is none that divides.
+func decodedExpression(pattern string) string {
+	return escapedBytes.ReplaceAllStringFunc(pattern, func(escaped string) string {
+		text, err := url.PathUnescape(escaped)
+		if err != nil || !utf8.ValidString(text) || strings.Contains(text, "/") {
+			return escaped
+		}
+		return regexp.QuoteMeta(text)
+	})
 }
 
 // urlPattern translates a regular expression for path and query together. The part before an escaped question mark is the
@@ -350,11 +378,18 @@ func (w *wiremockStub) otherOperator(o *object, e entry, d *doc, p presence) {
 
 // several translates the conditions that hold others.
 func (w *wiremockStub) several(e entry, d *doc, p presence) {
+	if texts := equalTexts(e.items()); len(texts) > 0 && p == present && (e.key == "includes" || e.key == "hasExactly") {
+		d.list(map[string]string{"includes": "all", "hasExactly": "exactly"}[e.key], texts)
+		return
+	}
 	var list []*mockbase.Node
 	for _, item := range e.items() {
 		if n := w.operators(item, p); n != nil {
 			list = append(list, n)
 		}
+	}
+	if e.key == "and" && together(d, list) {
+		return
 	}
 	name := map[string]string{"and": "allOf", "or": "anyOf", "includes": "allOf", "hasExactly": "allOf"}[e.key]
 	if len(list) == 0 {
@@ -365,6 +400,33 @@ func (w *wiremockStub) several(e entry, d *doc, p presence) {
 	if e.key == "hasExactly" {
 		d.set("count", numberNode(int64(len(list))))
 	}
+}
+
+// equalTexts are the texts that conditions ask for, if they ask for nothing else.
+func equalTexts(items []value) []*mockbase.Node {
+	var texts []*mockbase.Node
+	for _, item := range items {
+		if !item.member("equalTo").scalar() || len(item.entries()) != 1 {
+			return nil
+		}
+		texts = append(texts, textNode(item.member("equalTo").text()))
+	}
+	return texts
+}
+
+// together puts conditions that one value has to meet into one object. It is not possible when two are of a kind.
+func together(d *doc, list []*mockbase.Node) bool {
+	all := &doc{members: slices.Clone(d.members)}
+	for _, n := range list {
+		for _, m := range n.Members {
+			if all.get(m.Key) != nil || m.Key == "ignoreCase" {
+				return false
+			}
+			all.set(m.Key, m.Value)
+		}
+	}
+	d.members = all.members
+	return len(list) > 0
 }
 
 // dateTime translates conditions on points in time. Those that are relative to now have no equivalent.

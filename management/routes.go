@@ -202,7 +202,7 @@ func explanationRoutes(project string) []route {
 		{id: "M-182", method: http.MethodGet, path: project + "/events", access: accessViewer, scope: scopeTrafficRead, operation: "streamEvents", handle: (*Server).streamEvents, tickets: true, offers: []string{typeEvents}, patience: streamPatience, query: append(trafficFilters(), "types", "batch", "after", "ticket")},
 		{id: "M-183", method: http.MethodPost, path: project + "/events/tickets", access: accessViewer, scope: scopeTrafficRead, operation: "issueTicket", handle: (*Server).issueTicket},
 		{id: "M-162", method: http.MethodPost, path: project + "/imports", access: accessEditor, scope: scopeImport, operation: "importSource", handle: (*Server).importSource, query: []string{"url", "format", "dryRun", "source", "prefix", "expand", "limits", "root", "onConflict"}, body: maxDefinitionBody, patience: definitionPatience},
-		{id: "M-163", method: http.MethodGet, path: project + "/exports", access: accessViewer, scope: scopeAny, operation: "exportProject", handle: (*Server).export, query: append(trafficFilters(), "format")},
+		{id: "M-163", method: http.MethodGet, path: project + "/exports", access: accessViewer, scope: scopeAny, operation: "exportProject", handle: (*Server).export, query: exportFilters(), offers: []string{typeJSON, typeYAML, typeLines}, patience: definitionPatience},
 		{id: "M-178", method: http.MethodPost, path: one + "/draft", access: accessEditor, scope: scopeMocksRead, operation: "draftMock", handle: (*Server).draftMock},
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,17 +11,20 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/client"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/interchange"
 )
 
 // exportCommand writes a project down (rule C-40).
 type exportCommand struct {
 	config.Target
 
-	Format string `name:"format" default:"mockbase" placeholder:"FORMAT" help:"What is written: mockbase (or yaml, json, which name the notation too), har (recorded traffic), or another format that the server knows."`
+	Format string `name:"format" default:"mockbase" placeholder:"FORMAT" help:"What is written: mockbase (or yaml, json, which name the notation too), openapi, postman, wiremock, or recorded traffic as har or ndjson."`
+	As     string `name:"as" placeholder:"NOTATION" help:"json or yaml, for formats that have both."`
 	Split  string `name:"split" placeholder:"DIR" help:"Write one file for each mock into this folder, which apply -f and serve read."`
 	Tag    string `name:"tag" placeholder:"TAG" help:"Only mocks that have this tag."`
 	Mock   string `name:"mock" placeholder:"NAME" help:"Only this mock or what it answered, for the formats of other tools."`
@@ -30,13 +34,16 @@ type exportCommand struct {
 // Help is what kong prints below the summary.
 func (*exportCommand) Help() string {
 	return `A definition is written as YAML, or as JSON with --format json, and read again by apply, import and serve. Values of
-secret variables are no part of it.`
+secret variables are no part of it. What the format of another tool cannot say is told, by mock and member.`
 }
 
 // Run writes the whole text at once, so that a file is never half written.
 func (c *exportCommand) Run(p *process) error {
 	if c.Split != "" && (c.Out != "" || c.notation() == "") {
 		return &failure{code: exitUsage, err: errors.New("--split writes the format mockbase into a folder"), fix: "leave out --out and --format"}
+	}
+	if err := c.check(); err != nil {
+		return err
 	}
 	return p.call(&c.Target, "export", func(r *remote) error {
 		request, err := c.request(r)
@@ -48,7 +55,9 @@ func (c *exportCommand) Run(p *process) error {
 			return err
 		}
 		if n := answer.Header.Get("Mockbase-Warnings"); n != "" && n != "0" && !p.quiet {
-			printf(p.Err, "mockbase: warning: the format cannot hold everything: %s\n", count(number(n), "loss"))
+			if err := c.tell(r, request); err != nil {
+				return err
+			}
 		}
 		switch {
 		case c.Split != "":
@@ -61,10 +70,54 @@ func (c *exportCommand) Run(p *process) error {
 	})
 }
 
+// check refuses what the server would refuse, in words of the command line.
+func (c *exportCommand) check() error {
+	known := []string{"mockbase", "yaml", "json", "openapi", "postman", "wiremock", "har", "ndjson"}
+	switch {
+	case !slices.Contains(known, c.Format):
+		f := &failure{code: exitUsage, err: fmt.Errorf("--format knows no %q", c.Format), fix: "write one of " + strings.Join(known, ", ")}
+		if near := mockbase.Suggest(c.Format, known); near != "" {
+			f.err = fmt.Errorf("--format knows no %q, did you mean %q?", c.Format, near)
+		}
+		return f
+	case c.As != "" && c.As != "json" && c.As != "yaml":
+		return &failure{code: exitUsage, err: fmt.Errorf("--as knows no %q", c.As), fix: "write json or yaml"}
+	case c.As == "yaml" && c.Format != "mockbase" && c.Format != "openapi" && c.Format != "yaml":
+		return &failure{code: exitUsage, err: fmt.Errorf("--format %s is written as JSON alone", c.Format), fix: "leave out --as"}
+	case c.Tag != "" && (c.Format == "har" || c.Format == "ndjson"):
+		return &failure{code: exitUsage, err: errors.New("--tag chooses mocks, and recorded traffic has no tags"), fix: "leave it out, or name a mock with --mock"}
+	}
+	return nil
+}
+
+// tell lists what the format cannot say.
+func (c *exportCommand) tell(r *remote, request client.Request) error {
+	request.Query = maps.Clone(request.Query)
+	request.Query.Set("warnings", "true")
+	request.Query.Del("as")
+	request.Accept = "application/json"
+	answer, err := r.Do(r.ctx, request)
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Items []interchange.Loss `json:"items"`
+	}
+	if err := answer.JSON(&list); err != nil {
+		return err
+	}
+	for _, l := range list.Items {
+		printf(r.Err, "mockbase: warning: %s: %s [%s]\n", strings.TrimSpace(l.Mock+" "+l.Pointer), l.Detail, l.Code)
+	}
+	return nil
+}
+
 // notation is how a definition is written, "" for another format.
 func (c *exportCommand) notation() mockbase.Format {
 	switch {
-	case c.Format == "json", c.Format == "mockbase" && c.Output == config.OutputJSON:
+	case c.Mock != "" && c.Split == "": // the definition of the whole project is another address
+		return ""
+	case c.Format == "json", c.Format == "mockbase" && (c.As == "json" || c.Output == config.OutputJSON && c.As == ""):
 		return mockbase.FormatJSON
 	case c.Format == "yaml", c.Format == "mockbase":
 		return mockbase.FormatYAML
@@ -83,6 +136,13 @@ func (c *exportCommand) request(r *remote) (client.Request, error) {
 	default:
 		end, request.Accept = "exports", "*/*"
 		request.Query.Set("format", c.Format)
+		if c.Format == "yaml" || c.Format == "json" {
+			request.Query.Set("format", "mockbase")
+			request.Query.Set("as", c.Format)
+		}
+		if c.As != "" {
+			request.Query.Set("as", c.As)
+		}
 	}
 	if c.Split != "" {
 		request.Accept = ""

@@ -1,0 +1,416 @@
+package interchange
+
+import (
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// operation writes an operation of mocks into that of the document, if it has one.
+func (w *openAPIWriter) operation(op *exportedOperation, d *doc, names []string) *mockbase.Node {
+	first := op.answers[0].mock
+	described := !d.empty()
+	if !described {
+		id := first.Name
+		if len(first.methods()) > 1 || first.methods()[0] == mockbase.MethodAny {
+			id = strings.ToLower(op.method) + "-" + id
+		}
+		d.set("operationId", textNode(mockbase.UniqueName(id, func(s string) bool { return w.taken[s] })))
+		w.taken[d.get("operationId").Text] = true
+		w.about(first, d)
+	}
+	w.parameters(op, d, names)
+	w.requestBody(op, d)
+	w.security(op, d)
+	responses := membersOf(d.get("responses"))
+	w.responses(op, responses)
+	d.set("responses", responses.node())
+	var mocks []*mockbase.Node
+	for _, a := range op.answers {
+		if n := textNode(a.mock.Name); !slices.ContainsFunc(mocks, func(m *mockbase.Node) bool { return m.Text == n.Text }) {
+			mocks = append(mocks, n)
+		}
+	}
+	d.list("x-mockbase-mocks", mocks)
+	return d.node()
+}
+
+// about writes what a mock says of itself.
+func (w *openAPIWriter) about(x *exportedMock, d *doc) {
+	d.text("description", x.Description)
+	var tags []*mockbase.Node
+	for _, tag := range x.Tags {
+		tags = append(tags, textNode(tag))
+		w.tags = append(w.tags, tag)
+	}
+	d.list("tags", tags)
+}
+
+// askedParameter is what is known of a parameter.
+type askedParameter struct {
+	in, name string
+	values   []string
+	pattern  string
+	// mocks are the answers that ask for it.
+	answers map[*answered]bool
+}
+
+// askedParameters are the parameters of an operation.
+type askedParameters struct {
+	w    *openAPIWriter
+	list []*askedParameter
+}
+
+// find finds a parameter, or adds it.
+func (l *askedParameters) find(in, name string) *askedParameter {
+	for _, p := range l.list {
+		if p.in == in && (p.name == name || in == "header" && strings.EqualFold(p.name, name)) {
+			return p
+		}
+	}
+	l.list = append(l.list, &askedParameter{in: in, name: name, answers: map[*answered]bool{}})
+	return l.list[len(l.list)-1]
+}
+
+// parameters writes the parameters that the path has and that conditions look at.
+func (w *openAPIWriter) parameters(op *exportedOperation, d *doc, names []string) {
+	l := &askedParameters{w: w}
+	for _, name := range names {
+		l.find("path", name)
+	}
+	for _, a := range op.answers {
+		l.answer(a)
+	}
+	known := map[string]bool{}
+	nodes := []*mockbase.Node{}
+	if old := d.get("parameters"); old != nil {
+		nodes = slices.Clone(old.Items)
+		for _, n := range old.Items {
+			v := value{node: n}
+			known[v.member("in").text()+" "+v.member("name").text()] = true
+		}
+	}
+	for _, p := range l.list {
+		if !known[p.in+" "+p.name] {
+			nodes = append(nodes, p.node(len(op.answers)))
+		}
+	}
+	d.list("parameters", nodes)
+}
+
+// answer notes the parameters that an answer looks at.
+func (l *askedParameters) answer(a *answered) {
+	for _, part := range parameters(a.mock.pattern) {
+		if name := a.rename[part.Name]; name != "" && part.Pattern != "" {
+			l.find("path", name).pattern = "^(?:" + part.Pattern + ")$"
+		}
+	}
+	for _, b := range a.branches {
+		for _, one := range b {
+			l.condition(a, one)
+		}
+	}
+	_, after, found := strings.Cut(a.mock.Request.RawTarget, "?")
+	if !found {
+		return
+	}
+	l.w.lost(a.mock.request.get("rawTarget"), "a document cannot say that a query is compared as it is sent: its parts are parameters")
+	for pair := range strings.SplitSeq(after, "&") {
+		if name, text, _ := strings.Cut(pair, "="); name != "" {
+			p := l.find("query", name)
+			p.values, p.answers[a] = append(p.values, text), true
+		}
+	}
+}
+
+// condition notes the parameter that a condition looks at.
+func (l *askedParameters) condition(a *answered, one atom) {
+	places := map[string]string{"query": "query", "headers": "header", "cookies": "cookie", "path": "path"}
+	in, ok := places[one.place]
+	switch {
+	case !ok && (strings.HasPrefix(one.place, "body/") || one.place == "auth"):
+		return
+	case !ok || one.not:
+		l.w.lost(one.at, "the condition is no part of a document: the answer is an example without it")
+		return
+	case in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(one.name)):
+		return // a document says these in other ways
+	}
+	name := one.name
+	if in == "path" {
+		name = a.rename[name]
+	}
+	if name == "" {
+		return
+	}
+	p := l.find(in, name)
+	if !one.at.has("exists") || one.at.member("exists").isTrue() {
+		p.answers[a] = true
+		p.take(one.at)
+	}
+}
+
+// take notes the values that a condition takes.
+func (p *askedParameter) take(v value) {
+	if expression := v.member("matches"); expression.ok() && len(v.node.Members) == 1 {
+		p.pattern = "^(?:" + expression.text() + ")$"
+	}
+	if list := v.member("in"); list.ok() {
+		for _, item := range list.items() {
+			p.values = append(p.values, item.text())
+		}
+		return
+	}
+	if text, found := sampleOf(v); found {
+		p.values = append(p.values, text)
+	}
+}
+
+// node writes a parameter. It is required if every answer asks for it.
+func (p *askedParameter) node(answers int) *mockbase.Node {
+	d := with("name", textNode(p.name))
+	d.set("in", textNode(p.in))
+	if p.in == "path" || len(p.answers) == answers {
+		d.set("required", trueNode())
+	}
+	schema := with("type", textNode("string"))
+	slices.Sort(p.values)
+	values := slices.Compact(p.values)
+	if p.pattern != "" {
+		schema.set("pattern", textNode(p.pattern))
+	}
+	d.set("schema", schema.node())
+	switch {
+	case len(values) == 1:
+		d.set("example", textNode(values[0]))
+	case len(values) > 1:
+		examples := &doc{}
+		for i, text := range values {
+			examples.set("example"+strconv.Itoa(i+1), with("value", textNode(text)).node())
+		}
+		d.set("examples", examples.node())
+	}
+	return d.node()
+}
+
+// security writes the credentials that every answer asks for.
+func (w *openAPIWriter) security(op *exportedOperation, d *doc) {
+	asked := map[string]int{}
+	for _, a := range op.answers {
+		if kind := a.credentials(); kind != "" {
+			asked[kind]++
+		}
+	}
+	for _, name := range []string{"basic", "bearer"} {
+		if asked[name] == 0 {
+			continue
+		}
+		scheme := with("type", textNode("http"))
+		scheme.set("scheme", textNode(name))
+		w.schemes.set(name, scheme.node())
+		if asked[name] == len(op.answers) && d.get("security") == nil {
+			d.append("security", with(name, listNode()).node())
+		}
+	}
+}
+
+// credentials is the scheme that an answer asks for, "" for none.
+func (a *answered) credentials() string {
+	for _, b := range a.branches[:min(len(a.branches), 1)] {
+		for _, one := range b {
+			switch {
+			case one.place != "auth" || one.not:
+			case one.at.has("basic"):
+				return "basic"
+			default:
+				return "bearer"
+			}
+		}
+	}
+	return ""
+}
+
+// requestBody writes the bodies that conditions ask for as examples.
+func (w *openAPIWriter) requestBody(op *exportedOperation, d *doc) {
+	if d.get("requestBody") != nil {
+		return
+	}
+	content := &mediaTypes{}
+	asking := 0
+	for _, a := range op.answers {
+		if len(a.branches) == 0 {
+			continue
+		}
+		before := len(content.list)
+		asks := w.bodyOf(a, content)
+		if asks || len(content.list) > before {
+			asking++
+		}
+	}
+	if len(content.list) == 0 {
+		return
+	}
+	body := with("content", content.node())
+	if asking == len(op.answers) {
+		body.set("required", trueNode())
+	}
+	d.set("requestBody", body.node())
+}
+
+// bodyOf notes what an answer asks of the body; it tells whether it does.
+func (w *openAPIWriter) bodyOf(a *answered, content *mediaTypes) bool {
+	b := a.branches[0]
+	asks := false
+	for _, one := range b {
+		if strings.HasPrefix(one.place, "body/") && !one.not {
+			asks = true
+			w.bodyCondition(one, content)
+		}
+	}
+	if s := samplesOf(b); s.body != nil && s.body.Kind != mockbase.NodeNull {
+		content.find(s.bodyType).example(a.title(), s.body)
+	}
+	return asks
+}
+
+// bodyCondition notes a condition on the body that a schema can say.
+func (w *openAPIWriter) bodyCondition(one atom, content *mediaTypes) {
+	switch one.place {
+	case "body/schema":
+		if !one.at.is(mockbase.NodeObject) || hasTuple(one.at.node) {
+			w.lost(one.at, "the schema lies in a file or is of an older version than documents have: it is left out")
+			return
+		}
+		content.find("application/json").schema = one.at.node
+	case "body/form":
+		text, _ := sampleOf(one.at)
+		content.find("application/x-www-form-urlencoded").property(one.name, text)
+	case "body/multipart":
+		for _, part := range one.at.items() {
+			name, _ := sampleOf(part.member("name"))
+			content.find("multipart/form-data").property(name, "")
+		}
+	case "body/jsonPath", "body/xpath", "body/base64", "body/empty":
+		w.lost(one.at, "the condition on the body is no part of a document: the answer is an example without it")
+	}
+}
+
+// responses writes the answers of an operation: those of one status are its examples.
+func (w *openAPIWriter) responses(op *exportedOperation, d *doc) {
+	bodies := map[string]*mediaTypes{}
+	for _, a := range op.answers {
+		status, ok := w.statusOf(a)
+		if !ok {
+			continue
+		}
+		if first := op.answers[0].mock; first != a.mock {
+			w.lost(value{nil, "#/request", a.mock.Name}, "a document cannot say when this mock answers and when %s: its answers are examples beside those", first.Name)
+		}
+		response := membersOf(d.get(status))
+		if response.get("$ref") != nil {
+			response = &doc{}
+		}
+		if response.get("description") == nil {
+			response.set("description", textNode(described(status)))
+		}
+		if bodies[status] == nil {
+			bodies[status] = newMediaTypes(response.get("content"))
+		}
+		w.answerHeaders(a, response)
+		w.answerBody(a, bodies[status])
+		if len(bodies[status].list) > 0 {
+			response.set("content", bodies[status].node())
+		}
+		d.set(status, response.node())
+	}
+	if len(d.members) == 0 {
+		d.set("default", with("description", textNode("Nothing is known of the answer.")).node())
+	}
+}
+
+// statusOf is the status of an answer as a document has it. What comes from elsewhere or breaks has none of its own.
+func (w *openAPIWriter) statusOf(a *answered) (string, bool) {
+	const most = 600
+	switch status := a.status(); {
+	case a.Proxy != nil, a.Fault != nil && a.Body.Kind == mockbase.BodyNone:
+		return "default", true
+	case status >= most:
+		w.lost(a.doc.get("status"), "%d is no status that a document knows: the answer is left out", status)
+		return "", false
+	default:
+		return strconv.Itoa(status), true
+	}
+}
+
+// described is what a status says of itself.
+func described(status string) string {
+	if n, err := strconv.Atoi(status); err == nil {
+		return statusText(n)
+	}
+	return "Another answer"
+}
+
+func (*openAPIWriter) answerHeaders(a *answered, response *doc) {
+	headers := membersOf(response.get("headers"))
+	for _, h := range a.headers() {
+		if strings.EqualFold(h.Name, "Content-Type") || len(h.Values) == 0 || headers.get(h.Name) != nil {
+			continue
+		}
+		header := with("schema", with("type", textNode("string")).node())
+		header.set("example", textNode(h.Values[0]))
+		headers.set(h.Name, header.node())
+	}
+	response.doc("headers", headers)
+}
+
+// answerBody adds the body of an answer to the examples of its media type.
+func (w *openAPIWriter) answerBody(a *answered, content *mediaTypes) {
+	if a.dynamic() {
+		w.lost(a.doc.value, "the body is a template: the example shows it as it is written")
+	}
+	kind := a.contentType()
+	if a.SSE != nil {
+		w.lost(a.doc.get("sse"), "a stream of events is written as one text")
+		content.find(kind).example(a.title(), textNode(eventsText(a.SSE)))
+		return
+	}
+	n := a.bodyNode()
+	if n == nil {
+		return
+	}
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	if a.Body.Kind == mockbase.BodyBase64 {
+		w.lost(a.doc.get("base64"), "bytes are written as base64 in an example")
+		n = textNode(base64.StdEncoding.EncodeToString(a.Body.Bytes))
+	}
+	if a.Body.Kind == mockbase.BodyText && isJSONType(kind) {
+		n = parsedOr(a.Body.Bytes)
+	}
+	if n.Kind == mockbase.NodeNull {
+		w.lost(a.doc.value, "a document cannot hold null as an example: it is left out")
+		content.find(kind)
+		return
+	}
+	content.find(kind).example(a.title(), n)
+}
+
+// hasTuple tells whether a schema lists the items of an array one by one as older versions do.
+func hasTuple(n *mockbase.Node) bool {
+	for _, m := range n.Members {
+		if m.Key == "items" && m.Value.Kind == mockbase.NodeList || hasTuple(m.Value) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Items, hasTuple)
+}
+
+func isJSONType(kind string) bool {
+	kind, _, _ = strings.Cut(kind, ";")
+	kind = strings.TrimSpace(strings.ToLower(kind))
+	return kind == "application/json" || strings.HasSuffix(kind, "+json")
+}
