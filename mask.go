@@ -49,16 +49,24 @@ func maskNode(n *Node, names []string) *Node {
 	return &masked
 }
 
-// secretName tells whether a member is called like a secret.
+// secretName tells whether a member is called like a secret, in whatever letter case and with whatever between the words.
 func secretName(name string) bool {
-	plain := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
+	plain := plainName(name)
 	if plain == "code" || plain == "cookie" || plain == "setcookie" || plain == "bearer" {
 		return true
 	}
-	for _, part := range []string{"password", "passwd", "secret", "token", "authorization", "apikey", "credential", "privatekey"} {
+	for _, part := range [...]string{"password", "passwd", "secret", "token", "authorization", "apikey", "credential", "privatekey"} {
 		if strings.Contains(plain, part) {
 			return true
 		}
 	}
 	return false
+}
+
+// plainName is a name in small letters without hyphens and low lines. Most are that already.
+func plainName(name string) string {
+	if strings.ContainsAny(name, "-_") {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", "")
+	}
+	return strings.ToLower(name)
 }

@@ -131,6 +131,8 @@ type Engine struct {
 	programs atomic.Pointer[registry]
 	// examined is the program of the snapshot that Warnings saw last.
 	examined atomic.Pointer[program]
+	// prepared are programs that may be published next, by the ids of their projects.
+	prepared sync.Map
 	date     dateLine
 	library  library
 	calls    sync.Pool
@@ -248,7 +250,7 @@ func (e *Engine) Publish(s *mockbase.Snapshot) error {
 		return nil
 	}
 	former := e.programs.Load().byID[s.Project.ID]
-	p, err := e.compile(s, former)
+	p, err := e.compilePrepared(s, former)
 	if err != nil {
 		return fmt.Errorf("publish project %q: %w", s.Project.Slug, err)
 	}
@@ -280,6 +282,28 @@ func (e *Engine) Publish(s *mockbase.Snapshot) error {
 	return nil
 }
 
+// preparation is a program that was made to follow another one.
+type preparation struct{ program, former *program }
+
+// Prepare compiles a snapshot that is about to be published, so that publishing it takes no time. What does not compile is
+// told when it is published.
+func (e *Engine) Prepare(s *mockbase.Snapshot) {
+	former := e.programs.Load().byID[s.Project.ID]
+	if p, err := e.compile(s, former); err == nil {
+		e.prepared.Store(s.Project.ID, preparation{p, former})
+	}
+}
+
+// compilePrepared compiles a snapshot, unless that was done already.
+func (e *Engine) compilePrepared(s *mockbase.Snapshot, former *program) (*program, error) {
+	if kept, ok := e.prepared.LoadAndDelete(s.Project.ID); ok {
+		if made, ok := kept.(preparation); ok && made.program.snapshot == s && made.former == former {
+			return made.program, nil
+		}
+	}
+	return e.compile(s, former)
+}
+
 // overtaken tells whether a newer snapshot of the same project is published.
 func (e *Engine) overtaken(s *mockbase.Snapshot) bool {
 	p := e.programs.Load().byID[s.Project.ID]
@@ -291,6 +315,7 @@ func (e *Engine) Withdraw(projectID string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.history, projectID)
+	e.prepared.Delete(projectID)
 	if sessions := e.sessions[projectID]; sessions != nil {
 		delete(e.sessions, projectID)
 		defer sessions.Close()

@@ -1,25 +1,61 @@
 package engine
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/session"
 )
 
 // Warnings says what about a mock of a snapshot only shows beside the others: that another mock answers all that it
 // would, or ranks like it and wins where both match, or that its answers differ from a document's. Pointers are relative to the mock. The warnings of the mock alone
 // are those of [mockbase.Mock.Warnings].
 func (e *Engine) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.FieldError {
+	if m.Disabled {
+		return nil
+	}
+	p, own := e.place(s, m)
+	if own == nil {
+		return nil
+	}
+	return append(p.overruled(own), p.drift(m)...)
+}
+
+// place finds the entry of a mock of a snapshot. A program that was published since and still has the mock does as well: it
+// knows the neighbours that came meanwhile. A mock that is about to be added stands in front of those that are published.
+func (e *Engine) place(s *mockbase.Snapshot, m *mockbase.Mock) (*program, *entry) {
+	published := e.programs.Load().byID[s.Project.ID]
+	if published != nil && published.snapshot != s {
+		if at := slices.Index(published.snapshot.Mocks, m); at >= 0 && published.project.Revision > s.Project.Revision {
+			return published, &published.entries[at]
+		}
+		if own := published.added(s, m); own != nil {
+			return published, own
+		}
+	}
 	p := e.programOf(s)
-	if p == nil || m.Disabled {
+	at := slices.Index(s.Mocks, m)
+	if p == nil || at < 0 {
+		return nil, nil
+	}
+	return p, &p.entries[at]
+}
+
+// added is the entry that the newest mock of a snapshot would have in a program of an earlier one with the same
+// configuration, nil if it is not that.
+func (p *program) added(s *mockbase.Snapshot, m *mockbase.Mock) *entry {
+	if s.Project.Revision <= p.project.Revision || len(s.Mocks) == 0 || s.Mocks[len(s.Mocks)-1] != m || len(p.collected) > 0 ||
+		!sameConfig(&s.Project.Config, &p.project.Config) || !reflect.DeepEqual(s.Project.Config.Documents, p.project.Config.Documents) {
 		return nil
 	}
-	at := slices.IndexFunc(s.Mocks, func(other *mockbase.Mock) bool { return other == m })
-	if at < 0 {
+	var faults mockbase.Faults
+	r := compileRoute(&s.Project.Config, p.settings, m, &faults)
+	if r == nil || faults.Len() > 0 {
 		return nil
 	}
-	return append(p.overruled(&p.entries[at]), p.drift(m)...)
+	return &entry{route: r, age: len(s.Mocks), scenario: session.NoScenario}
 }
 
 // overruled tells which other mock answers in the place of one.

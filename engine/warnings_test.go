@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -50,7 +52,7 @@ func TestWarningsNameTheMockThatHidesAnother(t *testing.T) {
 			}
 			s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 1}, Mocks: d.Mocks}
 			for round := range 2 {
-				if got := warningsOf(e, s, "m"); got != c.want {
+				if got := warningsOf(e, s); got != c.want {
 					t.Errorf("%q, want %q", got, c.want)
 				}
 				if round == 0 {
@@ -64,9 +66,10 @@ func TestWarningsNameTheMockThatHidesAnother(t *testing.T) {
 	}
 }
 
-func warningsOf(e *engine.Engine, s *mockbase.Snapshot, name string) string {
+// warningsOf are those of the mock m.
+func warningsOf(e *engine.Engine, s *mockbase.Snapshot) string {
 	for _, m := range s.Mocks {
-		if m.Name != name {
+		if m.Name != "m" {
 			continue
 		}
 		for _, w := range e.Warnings(s, m) {
@@ -79,6 +82,89 @@ func warningsOf(e *engine.Engine, s *mockbase.Snapshot, name string) string {
 		}
 	}
 	return ""
+}
+
+// What is about to be added, and what was added since, has the warnings that it has once it is published.
+func TestWarningsOfTheNewestMockAreThoseThatItGetsWhenItIsPublished(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"hidden":             "- { name: o, priority: 1, request: GET /a, response: {} }\n- { name: m, request: GET /a, response: {} }",
+		"not hidden":         "- { name: o, request: GET /a, response: {} }\n- { name: m, request: GET /a, response: {} }",
+		"beside it":          "- { name: o, request: GET /b, response: {} }\n- { name: m, request: GET /a, response: {} }",
+		"tie":                "- { name: o, priority: 0, request: { path: /a, query: { y: 1 } }, response: {} }\n- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }",
+		"a scenario's":       "- { name: o, request: GET /a, response: {} }\n- { name: m, scenario: s, request: GET /a, response: {} }",
+		"disabled":           "- { name: o, priority: 1, request: GET /a, response: {} }\n- { name: m, enabled: false, request: GET /a, response: {} }",
+		"its only neighbour": "- { name: m, request: GET /a, response: {} }",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := mockbase.DecodeDefinition([]byte("mocks:\n"+text), mockbase.FormatYAML)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := func(revision int64, mocks int) *mockbase.Snapshot {
+				return &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: revision}, Mocks: d.Mocks[:mocks]}
+			}
+			e := newEngine(t, engine.Options{})
+			if err := e.Publish(at(1, len(d.Mocks)-1)); err != nil {
+				t.Fatal(err)
+			}
+			next := at(2, len(d.Mocks))
+			before := warningsOf(e, next)
+			e.Prepare(next)
+			if err := e.Publish(next); err != nil {
+				t.Fatal(err)
+			}
+			if got := warningsOf(e, next); got != before {
+				t.Errorf("%q, and %q before it was published", got, before)
+			}
+			// A snapshot that was read before the next one was published is looked at with what is served.
+			if err := e.Publish(at(3, len(d.Mocks))); err != nil {
+				t.Fatal(err)
+			}
+			if got := warningsOf(e, next); got != before {
+				t.Errorf("%q, and %q when another one was published", got, before)
+			}
+		})
+	}
+}
+
+func TestY6_what_was_prepared_is_served_when_it_is_published_and_not_before(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, engine.Options{})
+	at := func(revision int64, text string) *mockbase.Snapshot {
+		d, err := mockbase.DecodeDefinition([]byte("mocks: [{ name: m, request: GET /a, response: { text: "+text+" } }]"), mockbase.FormatYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: revision}, Mocks: d.Mocks}
+	}
+	served := func(want string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		e.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/m/shop/a", http.NoBody))
+		if w.Body.String() != want {
+			t.Errorf("%q is served, want %q", w.Body, want)
+		}
+	}
+	publish := func(s *mockbase.Snapshot) {
+		t.Helper()
+		if err := e.Publish(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(at(1, "one"))
+	second := at(2, "two")
+	e.Prepare(second)
+	served("one")
+	publish(second)
+	served("two")
+	// What was prepared to follow another one, or is not what is published, is not used.
+	e.Prepare(at(3, "three"))
+	publish(at(4, "four"))
+	served("four")
+	publish(second)
+	served("four")
 }
 
 func TestWarningsOfAStrangeMockAreNone(t *testing.T) {

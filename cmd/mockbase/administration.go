@@ -22,6 +22,7 @@ import (
 var (
 	_ catalog.Store        = store.Store(nil)
 	_ catalog.Plane        = recordedPlane{}
+	_ catalog.Preparer     = recordedPlane{}
 	_ management.Accounts  = store.Store(nil)
 	_ management.Traffic   = (*journal.Journal)(nil)
 	_ management.MockPlane = (*engine.Engine)(nil)

@@ -62,6 +62,8 @@ type KeyRing struct {
 	instance string
 	secret   []byte
 	keys     []*signingKey
+
+	verified verified
 }
 
 // OpenKeyRing reads the key ring kept in dir, or makes one there: an active key, the next one, an instance id and a

@@ -100,8 +100,12 @@ func (k *KeyRing) Verify(token string) (Claims, error) {
 	if strings.ContainsAny(token, "\r\n") {
 		return Claims{}, refuse(errTokenText)
 	}
+	if claims, known := k.verified.find(token, k); known {
+		return claims, nil
+	}
 	var wire wireClaims
-	if _, err := k.parser().ParseWithClaims(token, &wire, k.keyFor); err != nil {
+	parsed, err := k.parser().ParseWithClaims(token, &wire, k.keyFor)
+	if err != nil {
 		if errors.Is(err, jwt.ErrTokenExpired) {
 			return Claims{}, &mockbase.Error{
 				Code: mockbase.CodeTokenExpired, Message: "the access token has expired", Hint: "refresh or sign in again", Err: err,
@@ -109,10 +113,14 @@ func (k *KeyRing) Verify(token string) (Claims, error) {
 		}
 		return Claims{}, refuse(err)
 	}
-	return Claims{
+	claims := Claims{
 		UserID: wire.Subject, SignInID: wire.SignIn, TokenID: wire.ID, IssuedAt: wire.IssuedAt.Time,
 		ExpiresAt: wire.ExpiresAt.Time, AuthTime: wire.AuthTime.Time, Epoch: *wire.Epoch,
-	}, nil
+	}
+	if id, ok := parsed.Header["kid"].(string); ok {
+		k.verified.keep(token, genuine{claims: claims, notBefore: wire.NotBefore.Time, key: k.lookup(id)})
+	}
+	return claims, nil
 }
 
 func (k *KeyRing) parser() *jwt.Parser {

@@ -309,3 +309,53 @@ func TestM33_rotation_disturbs_nobody(t *testing.T) {
 	})
 	group.Wait()
 }
+
+func TestM32_a_token_that_is_known_is_refused_when_its_time_or_its_key_ends(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after func(*watch, *auth.KeyRing) error
+		want  mockbase.Code
+	}{
+		"nothing happens":      {func(*watch, *auth.KeyRing) error { return nil }, ""},
+		"the key is retired":   {func(_ *watch, k *auth.KeyRing) error { return k.Rotate() }, ""},
+		"all keys are revoked": {func(_ *watch, k *auth.KeyRing) error { return k.Replace() }, mockbase.CodeUnauthenticated},
+		"its time has come": {func(w *watch, _ *auth.KeyRing) error {
+			w.now = w.now.Add(auth.AccessLife + auth.Leeway + time.Second)
+			return nil
+		}, mockbase.CodeTokenExpired},
+		"it is within leeway": {func(w *watch, _ *auth.KeyRing) error {
+			w.now = w.now.Add(auth.AccessLife + auth.Leeway - time.Second)
+			return nil
+		}, ""},
+		"the clock is put back": {func(w *watch, _ *auth.KeyRing) error { w.now = w.now.Add(-auth.Leeway - time.Second); return nil }, mockbase.CodeUnauthenticated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWatch()
+			ring := openRing(t, "", w)
+			token, err := ring.Issue(auth.Claims{UserID: "usr_1", SignInID: "sgn_1", AuthTime: w.now, Epoch: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, err := ring.Verify(token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			forged := []byte(token)
+			forged[len(forged)-20] ^= 1
+			if _, err := ring.Verify(string(forged)); mockbase.ErrorCode(err) != mockbase.CodeUnauthenticated {
+				t.Errorf("another signature: %v", err)
+			}
+			if err := c.after(w, ring); err != nil {
+				t.Fatal(err)
+			}
+			again, err := ring.Verify(token)
+			if mockbase.ErrorCode(err) != c.want {
+				t.Fatalf("%v, want %q", err, c.want)
+			}
+			if err == nil && again != first {
+				t.Errorf("claims %v, then %v", first, again)
+			}
+		})
+	}
+}

@@ -52,6 +52,11 @@ type Plane interface {
 	Withdraw(projectID string)
 }
 
+// Preparer is a plane that can do a part of publishing a snapshot before it is to be served.
+type Preparer interface {
+	Prepare(s *mockbase.Snapshot)
+}
+
 // The quotas that a server has unless it is told others (rule M-9).
 const (
 	DefaultMaxProjects        = 1_000

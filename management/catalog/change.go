@@ -71,14 +71,32 @@ func (c *Catalog) settle(e *entry, lasts func() error) error {
 	// Whoever comes from here on may have changed what is read now.
 	e.next.Store(nil)
 	s := e.stored.Load()
+	prepared := c.prepare(s)
 	if lasts != nil {
 		own.err = lasts()
 	}
+	<-prepared
 	if own.err == nil && !e.gone {
-		e.snapshot.Store(s)
+		// Readers learn of it when it is served, so that nobody asks the plane for a snapshot that it does not have yet.
 		own.err = c.publish(s)
+		e.snapshot.Store(s)
 	}
 	return own.err
+}
+
+// prepare has the plane get a snapshot ready while the disk is busy, and tells when that is done.
+func (c *Catalog) prepare(s *mockbase.Snapshot) <-chan struct{} {
+	done := make(chan struct{})
+	plane, prepares := c.plane.(Preparer)
+	if !prepares {
+		close(done)
+		return done
+	}
+	go func() {
+		defer close(done)
+		plane.Prepare(s)
+	}()
+	return done
 }
 
 func noProject(idOrSlug string) error {

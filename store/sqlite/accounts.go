@@ -69,12 +69,12 @@ func (d *DB) UserCount(ctx context.Context) (int, error) {
 
 // UserByEmail finds a user by e-mail address.
 func (d *DB) UserByEmail(ctx context.Context, email string) (*mockbase.User, error) {
-	return scanUser(d.definitions.read.QueryRowContext(ctx, "SELECT "+userColumns+" FROM users WHERE email = ?", email))
+	return scanUser(d.definitions.reads.row(ctx, "SELECT "+userColumns+" FROM users WHERE email = ?", email))
 }
 
 // UserByID finds a user by id.
 func (d *DB) UserByID(ctx context.Context, id string) (*mockbase.User, error) {
-	return scanUser(d.definitions.read.QueryRowContext(ctx, "SELECT "+userColumns+" FROM users WHERE id = ?", id))
+	return scanUser(d.definitions.reads.row(ctx, "SELECT "+userColumns+" FROM users WHERE id = ?", id))
 }
 
 // scanUser reads a user, and what stands behind it in the row.
@@ -99,7 +99,7 @@ func scanUser(row scanner, more ...any) (*mockbase.User, error) {
 // ProjectRole tells what a user may do in a project.
 func (d *DB) ProjectRole(ctx context.Context, projectID, userID string) (mockbase.ProjectRole, error) {
 	var role mockbase.ProjectRole
-	err := d.definitions.read.QueryRowContext(ctx, "SELECT role FROM project_members WHERE project_id = ? AND user_id = ?",
+	err := d.definitions.reads.row(ctx, "SELECT role FROM project_members WHERE project_id = ? AND user_id = ?",
 		projectID, userID).Scan(&role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return mockbase.RoleNone, nil

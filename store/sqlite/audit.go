@@ -16,12 +16,14 @@ const auditColumns = `id, at, actor_type, actor_id, actor_label, token_prefix, a
 // AppendAudit stores one entry.
 func (d *DB) AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error {
 	return d.definitions.change(alone(ctx), "append to audit log", func(ctx context.Context, tx *sql.Tx) error {
-		return appendAudit(ctx, tx, e)
+		return d.definitions.appendAudit(ctx, tx, e)
 	})
 }
 
-func appendAudit(ctx context.Context, tx *sql.Tx, e *mockbase.AuditEntry) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO audit ("+auditColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", e.ID,
+const appendEntry = "INSERT INTO audit (" + auditColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+func (f *file) appendAudit(ctx context.Context, tx *sql.Tx, e *mockbase.AuditEntry) error {
+	_, err := f.writes.exec(ctx, tx, appendEntry, e.ID,
 		nanos(e.At), e.Actor.Type, e.Actor.ID, e.Actor.Label, e.Actor.TokenPrefix, e.Action, e.Target.Type, e.Target.ID, e.Target.Name,
 		e.Target.Project, string(e.Outcome), e.IP, e.UserAgent, e.RequestID, string(e.Before), string(e.After))
 	return err

@@ -26,7 +26,7 @@ func (d *DB) Apply(ctx context.Context, set mockbase.ChangeSet) error {
 func (d *DB) ApplySoon(ctx context.Context, set mockbase.ChangeSet) (lasts func() error, err error) {
 	const what = "change project"
 	err = d.definitions.changeSoon(ctx, what, func(ctx context.Context, tx *sql.Tx) error {
-		c := change{tx: tx, set: set, now: nanos(d.clock())}
+		c := change{tx: tx, writes: &d.definitions.writes, set: set, now: nanos(d.clock())}
 		if set.DeleteProject {
 			return c.deleteProject(ctx)
 		}
@@ -55,9 +55,25 @@ func (d *DB) ApplySoon(ctx context.Context, set mockbase.ChangeSet) (lasts func(
 
 // change is one change set inside its transaction.
 type change struct {
-	tx  *sql.Tx
-	set mockbase.ChangeSet
-	now int64
+	tx     *sql.Tx
+	writes *statements
+	set    mockbase.ChangeSet
+	now    int64
+}
+
+// The statements that most changes run. They are prepared once.
+const (
+	nextRevision = "UPDATE projects SET revision = revision + 1 WHERE id = ? AND revision = ?"
+	removeMock   = "DELETE FROM mocks WHERE id = ? AND project_id = ?"
+	insertMock   = `INSERT INTO mocks (id, project_id, name, ord, version, created_at, updated_at, updated_by,
+		owner, edited, origin, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertVersion = `INSERT OR IGNORE INTO mock_versions (mock_id, version, project_id, name, at, by, owner, edited,
+		document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	removeTrash = "DELETE FROM mock_trash WHERE id = ?"
+)
+
+func changeStatements() []string {
+	return []string{nextRevision, removeMock, insertMock, insertVersion, removeTrash, appendEntry}
 }
 
 func (c change) deleteProject(ctx context.Context) error {
@@ -69,7 +85,7 @@ func (c change) putProject(ctx context.Context) error {
 	case c.set.IfRevision == 0:
 		return c.createProject(ctx)
 	case c.set.Project == nil:
-		return c.atRevision(ctx, "UPDATE projects SET revision = revision + 1 WHERE id = ? AND revision = ?", c.set.ProjectID, c.set.IfRevision)
+		return c.atRevision(ctx, nextRevision, c.set.ProjectID, c.set.IfRevision)
 	}
 	row, err := projectRow(c.set.Project)
 	if err != nil {
@@ -115,7 +131,7 @@ func (c change) atRevision(ctx context.Context, statement string, args ...any) e
 
 // exec runs a statement of the change and returns the number of rows that it changed.
 func (c change) exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	result, err := c.tx.ExecContext(ctx, statement, args...)
+	result, err := c.writes.exec(ctx, c.tx, statement, args...)
 	if breaksUnique(err, "projects.slug") {
 		return 0, &mockbase.Error{
 			Code: mockbase.CodeNameTaken, Err: err,
@@ -155,7 +171,7 @@ func (c change) deleteMocks(ctx context.Context) error {
 		if err := c.trash(ctx, id); err != nil {
 			return err
 		}
-		rows, err := c.exec(ctx, "DELETE FROM mocks WHERE id = ? AND project_id = ?", id, c.set.ProjectID)
+		rows, err := c.exec(ctx, removeMock, id, c.set.ProjectID)
 		if err != nil {
 			return err
 		}
@@ -168,35 +184,21 @@ func (c change) deleteMocks(ctx context.Context) error {
 
 // putMocks takes all former rows away before it writes the new ones, so that mocks of one set may exchange names.
 func (c change) putMocks(ctx context.Context) error {
-	if len(c.set.Put) == 0 {
-		return nil
-	}
-	remove, err := c.tx.PrepareContext(ctx, "DELETE FROM mocks WHERE id = ? AND project_id = ?")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = remove.Close() }()
 	for _, m := range c.set.Put {
-		if _, err := remove.ExecContext(ctx, m.ID, c.set.ProjectID); err != nil {
+		if _, err := c.exec(ctx, removeMock, m.ID, c.set.ProjectID); err != nil {
 			return err
 		}
 	}
-	insert, err := c.tx.PrepareContext(ctx, `INSERT INTO mocks (id, project_id, name, ord, version, created_at, updated_at, updated_by,
-		owner, edited, origin, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = insert.Close() }()
 	for _, m := range c.set.Put {
-		if err := c.insertMock(ctx, insert, m); err != nil {
+		if err := c.insertMock(ctx, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c change) insertMock(ctx context.Context, insert *sql.Stmt, m *mockbase.Mock) error {
-	_, err := insert.ExecContext(ctx, m.ID, c.set.ProjectID, m.Name, m.Order, m.Version, nanos(m.CreatedAt), nanos(m.UpdatedAt),
+func (c change) insertMock(ctx context.Context, m *mockbase.Mock) error {
+	_, err := c.exec(ctx, insertMock, m.ID, c.set.ProjectID, m.Name, m.Order, m.Version, nanos(m.CreatedAt), nanos(m.UpdatedAt),
 		m.UpdatedBy, m.Owner, m.Edited, m.Origin, string(m.Document))
 	if breaksUnique(err, "mocks.name") {
 		return &mockbase.Error{

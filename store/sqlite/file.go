@@ -34,8 +34,10 @@ type file struct {
 	schema schema
 	// write and read are the same pool in memory.
 	write, read *sql.DB
-	disk        flusher
-	replays     keptReplays
+	// writes and reads are the statements of both that are kept.
+	writes, reads statements
+	disk          flusher
+	replays       keptReplays
 }
 
 // openFile opens a file and brings its schema up to date.
@@ -51,6 +53,11 @@ func openFile(ctx context.Context, path string, s schema) (*file, error) {
 	}
 	if err := s.migrate(ctx, f); err != nil {
 		return nil, errors.Join(f.diagnose(err), f.close())
+	}
+	if s == schemaDefinitions {
+		if err := f.writes.prepare(ctx, changeStatements()...); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
 	}
 	f.disk.path = walPath(path, s)
 	return f, f.disk.flush()
@@ -70,6 +77,12 @@ func touch(path string) error {
 }
 
 func (f *file) connect() error {
+	err := f.openPools()
+	f.writes.pool, f.reads.pool = f.write, f.read
+	return err
+}
+
+func (f *file) openPools() error {
 	var err error
 	if f.path == "" {
 		f.write, err = openPool("file::memory:?"+f.pragmas().Encode(), 1)
@@ -160,7 +173,7 @@ func (f *file) attach(ctx context.Context, tx *sql.Tx) (written func(), err erro
 	}
 	draft, answer := mockbase.AuditOf(ctx), mockbase.ReplayOf(ctx)
 	if entry := draft.Pending(); entry != nil {
-		if err := appendAudit(ctx, tx, entry); err != nil {
+		if err := f.appendAudit(ctx, tx, entry); err != nil {
 			return nil, err
 		}
 		written = draft.Written
@@ -194,7 +207,7 @@ func (f *file) close() error {
 	if f == nil {
 		return nil
 	}
-	var errs []error
+	errs := []error{f.reads.close(), f.writes.close()}
 	for _, pool := range []*sql.DB{f.read, f.write} {
 		if pool != nil {
 			errs = append(errs, pool.Close())

@@ -72,7 +72,7 @@ func flushFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("flush database: %w", err)
 	}
-	if err := errors.Join(log.Sync(), log.Close()); err != nil {
+	if err := errors.Join(syncData(log), log.Close()); err != nil {
 		return fmt.Errorf("flush database: %w", err)
 	}
 	return nil

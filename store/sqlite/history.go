@@ -41,29 +41,15 @@ func (c change) remember(ctx context.Context) error {
 // keepVersions adds the mocks of the change to their versions. One that is put again without a new version, because its
 // place changed, is known already.
 func (c change) keepVersions(ctx context.Context) error {
-	if len(c.set.Put) == 0 {
-		return nil
-	}
-	insert, err := c.tx.PrepareContext(ctx, `INSERT OR IGNORE INTO mock_versions (mock_id, version, project_id, name, at, by, owner, edited,
-		document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = insert.Close() }()
-	restored, err := c.tx.PrepareContext(ctx, "DELETE FROM mock_trash WHERE id = ?")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = restored.Close() }()
 	for _, m := range c.set.Put {
-		_, err := insert.ExecContext(ctx, m.ID, m.Version, c.set.ProjectID, m.Name, nanos(m.UpdatedAt), m.UpdatedBy, m.Owner, m.Edited, string(m.Document))
+		_, err := c.exec(ctx, insertVersion, m.ID, m.Version, c.set.ProjectID, m.Name, nanos(m.UpdatedAt), m.UpdatedBy, m.Owner, m.Edited, string(m.Document))
 		if err != nil {
 			return err
 		}
 		if m.Version == 1 {
 			continue
 		}
-		if _, err := restored.ExecContext(ctx, m.ID); err != nil {
+		if _, err := c.exec(ctx, removeTrash, m.ID); err != nil {
 			return err
 		}
 		if err := c.trimVersions(ctx, m); err != nil {

@@ -18,7 +18,7 @@ func (d *DB) Replay(ctx context.Context, r *mockbase.Replay, since time.Time) (*
 		at     int64
 		header string
 	)
-	err := d.definitions.read.QueryRowContext(ctx, `SELECT digest, at, status, media_type, header, body FROM replays
+	err := d.definitions.reads.row(ctx, `SELECT digest, at, status, media_type, header, body FROM replays
 		WHERE caller = ? AND method = ? AND path = ? AND key = ? AND at > ?`, r.Caller, r.Method, r.Path, r.Key, nanos(since)).
 		Scan(&found.Digest, &at, &found.Status, &found.MediaType, &header, &found.Body)
 	if errors.Is(err, sql.ErrNoRows) {

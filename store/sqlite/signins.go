@@ -46,12 +46,12 @@ func digest(hash []byte) any {
 
 // SignIn finds a sign-in by id.
 func (d *DB) SignIn(ctx context.Context, id string) (*mockbase.SignIn, error) {
-	return scanSignIn(d.definitions.read.QueryRowContext(ctx, "SELECT "+signInColumns+" FROM sign_ins WHERE id = ?", id))
+	return scanSignIn(d.definitions.reads.row(ctx, "SELECT "+signInColumns+" FROM sign_ins WHERE id = ?", id))
 }
 
 // SignInByRefreshHash finds a sign-in by the digest of its current token or of one that it used up lately.
 func (d *DB) SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error) {
-	return scanSignIn(d.definitions.read.QueryRowContext(ctx, "SELECT "+signInColumns+` FROM sign_ins WHERE current_hash = ?1
+	return scanSignIn(d.definitions.reads.row(ctx, "SELECT "+signInColumns+` FROM sign_ins WHERE current_hash = ?1
 		UNION ALL SELECT `+signInColumns+` FROM sign_ins WHERE id = (SELECT sign_in_id FROM rotations WHERE hash = ?1) LIMIT 1`, hash))
 }
 

@@ -63,7 +63,7 @@ func (d *DB) TokenByID(ctx context.Context, id string) (*mockbase.Token, error) 
 
 // TokenByHash finds a token by the digest of its secret.
 func (d *DB) TokenByHash(ctx context.Context, hash []byte) (*mockbase.Token, error) {
-	t, err := scanToken(d.definitions.read.QueryRowContext(ctx, "SELECT "+tokenColumns+" FROM tokens WHERE hash = ?", hash))
+	t, err := scanToken(d.definitions.reads.row(ctx, "SELECT "+tokenColumns+" FROM tokens WHERE hash = ?", hash))
 	return t, fault("read token", err)
 }
 
