@@ -76,7 +76,7 @@ func (e *Engine) ClientKeys(ctx context.Context, projectID string, keys []string
 		if len(own.parts) == 0 {
 			return mockbase.ClientOfAll, true
 		}
-		c, err := e.look(ctx, p, sampleOfExchange(x))
+		c, err := e.lookAgain(ctx, p, x)
 		if err != nil {
 			return "", false
 		}

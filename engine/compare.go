@@ -34,7 +34,7 @@ func (e *Engine) Comparer(ctx context.Context, projectID string, m *mockbase.Moc
 // compareExchange compares an exchange with the one mock of a program. What cannot be read as a request matches nothing.
 func (e *Engine) compareExchange(ctx context.Context, p *program, x *mockbase.Exchange) mockbase.Candidate {
 	unread := mockbase.Candidate{Of: 1, Checks: []mockbase.Check{{Part: partPath, Operator: "readable", Actual: printable(x.Request.Target)}}}
-	c, err := e.look(ctx, p, sampleOfExchange(x))
+	c, err := e.lookAgain(ctx, p, x)
 	if err != nil {
 		return unread
 	}

@@ -28,6 +28,7 @@ import (
 const (
 	DefaultMaxBody   = 10 << 20
 	DefaultMaxTarget = 16 << 10
+	DefaultMaxHeader = 64 << 10
 	// DefaultRecordCap holds nearly every body that a person would read in the journal.
 	DefaultRecordCap = 64 << 10
 	// DefaultBasePath is the path that all projects live below.
@@ -91,6 +92,9 @@ type Options struct {
 	RecordCap int
 	// MaxBody and MaxTarget bound the request body and target in bytes; 0 is the default.
 	MaxBody, MaxTarget int64
+	// MaxHeader is the bound that the HTTP server has for the head of a request, in bytes; 0 is the default. The engine looks
+	// at it for requests that are only described.
+	MaxHeader int64
 	// SharedOrigin tells that the dashboard is served from the same origin, so that pages of mocks are sandboxed in
 	// browsers unless Sandbox says otherwise (rule Y10).
 	SharedOrigin bool
@@ -204,6 +208,7 @@ func (o *Options) complete() {
 	}
 	o.MaxBody = orDefault(o.MaxBody, DefaultMaxBody)
 	o.MaxTarget = orDefault(o.MaxTarget, DefaultMaxTarget)
+	o.MaxHeader = max(orDefault(o.MaxHeader, DefaultMaxHeader), headerSlack+1)
 	o.RecordCap = orDefault(o.RecordCap, DefaultRecordCap)
 	if o.Clock == nil {
 		o.Clock = time.Now

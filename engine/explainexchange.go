@@ -35,7 +35,7 @@ func (e *Engine) ExplainExchange(ctx context.Context, x *mockbase.Exchange) (*mo
 		return nil, err
 	}
 	then := e.explainThen(ctx, p, x)
-	now, err := e.look(ctx, p, sampleOfExchange(x))
+	now, err := e.lookAgain(ctx, p, x)
 	if err != nil {
 		then.Hints = append(then.Hints, "the request cannot be asked again: "+err.Error())
 		return then, nil //nolint:nilerr // that is told
@@ -47,6 +47,15 @@ func (e *Engine) ExplainExchange(ctx context.Context, x *mockbase.Exchange) (*mo
 	markDoubtful(then.Current, x)
 	then.Changed = differences(then, then.Current, x)
 	return then, nil
+}
+
+// lookAgain begins a call that only looks, with the request of an exchange.
+func (e *Engine) lookAgain(ctx context.Context, p *program, x *mockbase.Exchange) (*call, error) {
+	r, err := e.recordedRequest(ctx, p.project.Slug, sampleOfExchange(x))
+	if err != nil {
+		return nil, err
+	}
+	return e.look(p, r), nil
 }
 
 // sampleOfExchange is the request of an exchange, as far as it was recorded.
@@ -89,7 +98,7 @@ func (e *Engine) explainThen(ctx context.Context, p *program, x *mockbase.Exchan
 		then.Hints = append(then.Hints, "the mocks of that time are no longer kept: this is what was recorded with the exchange")
 		return then
 	}
-	if c, err := e.look(ctx, old, sampleOfExchange(x)); err == nil {
+	if c, err := e.lookAgain(ctx, old, x); err == nil {
 		c.recall(then, x)
 	}
 	return then

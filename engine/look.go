@@ -24,10 +24,14 @@ func (e *Engine) Explain(ctx context.Context, q *mockbase.Question) (*mockbase.E
 			return nil, err
 		}
 	}
-	c, err := e.look(ctx, p, &q.Request)
+	r, refused, err := e.describedRequest(ctx, p.project.Slug, &q.Request)
 	if err != nil {
 		return nil, below("#/request", err)
 	}
+	if refused != nil {
+		return refused.explanation(), nil
+	}
+	c := e.look(p, r)
 	if q.Session != "" {
 		if (c.sessionInHeader || c.sessionInPath) && c.sessionName != q.Session {
 			return nil, invalid("the request names another session", mockbase.FieldError{
@@ -40,16 +44,14 @@ func (e *Engine) Explain(ctx context.Context, q *mockbase.Question) (*mockbase.E
 }
 
 // look begins a call that only looks.
-func (e *Engine) look(ctx context.Context, p *program, s *mockbase.SampleRequest) (*call, error) {
-	r, err := e.requestOf(ctx, p.project.Slug, s)
-	if err != nil {
-		return nil, err
-	}
+func (e *Engine) look(p *program, r *http.Request) *call {
 	c := &call{engine: e, w: newCapture(e.options.RecordCap), program: p, looking: true}
 	c.request = r
-	c.target, _ = parseTarget(r.RequestURI, e.prefix)
+	if c.target, _ = parseTarget(r.RequestURI, e.prefix); r.RequestURI == "*" {
+		c.program = e.nowhere // it is about the server
+	}
 	c.dissect()
-	return c, nil
+	return c
 }
 
 // supposing is the program that would be if the question's document were saved in the place of its mock. It is published
@@ -105,7 +107,13 @@ func (p *program) mockOf(id string) *entry {
 // foretell goes the way of a request up to its answer, and compares the mocks. wanted is the id of a mock that is compared
 // in any case.
 func (c *call) foretell(wanted string) *mockbase.Explanation {
-	x := &mockbase.Explanation{Candidates: []mockbase.Candidate{}, Hints: []string{}, Limits: []mockbase.LimitOutlook{}}
+	x := blankExplanation()
+	if c.anyServer() {
+		c.outcome.by = mockbase.AnsweredByPreflight
+		c.concludeOwn(x)
+		x.Hints = append(x.Hints, "OPTIONS * asks the server as a whole, and no project")
+		return x
+	}
 	if c.preflight() || !c.sound() {
 		c.concludeOwn(x)
 		if c.outcome.failure != "" {
@@ -147,6 +155,21 @@ func (c *call) foretell(wanted string) *mockbase.Explanation {
 		}
 	}
 	x.Response.Delay += wait
+	return x
+}
+
+func blankExplanation() *mockbase.Explanation {
+	return &mockbase.Explanation{Candidates: []mockbase.Candidate{}, Hints: []string{}, Limits: []mockbase.LimitOutlook{}}
+}
+
+// explanation tells of a request that reaches no mock.
+func (f *wireRefusal) explanation() *mockbase.Explanation {
+	x := blankExplanation()
+	x.Outcome = mockbase.AnsweredByError
+	x.Hints = append(x.Hints, f.reason())
+	x.Response = &mockbase.ResponseOutlook{
+		Kind: kindAnswer, Rendered: true, Status: f.status, Header: f.header, Body: f.body, BodySize: int64(len(f.body)),
+	}
 	return x
 }
 

@@ -74,7 +74,7 @@ func (c *call) anyServer() bool {
 	if c.request.RequestURI != "*" || c.request.Method != http.MethodOptions {
 		return false
 	}
-	if c.admitted() {
+	if c.looking || c.admitted() {
 		methods := c.engine.programs.Load().methods
 		c.sendEmpty(http.Header{headerAllow: {methods.allow(c.program.settings)}})
 	}

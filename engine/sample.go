@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,60 +18,157 @@ import (
 // sampleHost is the host of a sample request that names none.
 const sampleHost = "localhost"
 
-// requestOf makes the request that a client would send to a project, as the server would read it. It fails with
-// CodeValidationFailed, pointers relative to the sample.
-func (e *Engine) requestOf(ctx context.Context, slug string, s *mockbase.SampleRequest) (*http.Request, error) {
+// describedRequest makes the request that a client would send to a project by the server's own reading of it: what a socket
+// would refuse is refused here. What is no description of one request fails with CodeValidationFailed, pointers relative to
+// the sample; what the server refuses before anybody is asked comes back as its refusal.
+func (e *Engine) describedRequest(ctx context.Context, slug string, s *mockbase.SampleRequest) (*http.Request, *wireRefusal, error) {
+	head, err := e.headOf(slug, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, refused, err := readHead(ctx, head, e.options.MaxHeader)
+	if err != nil {
+		return nil, nil, &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the request could not be read in time", Err: err}
+	}
+	if refused != nil {
+		return nil, refused, nil
+	}
+	r.Body = http.NoBody
+	if len(s.Body) > 0 {
+		r.Body = io.NopCloser(bytes.NewReader(s.Body))
+	}
+	r.RemoteAddr = remoteOf(s)
+	return r.WithContext(ctx), nil, nil
+}
+
+func remoteOf(s *mockbase.SampleRequest) string {
+	client := s.Client
+	if client == "" {
+		client = "127.0.0.1"
+	}
+	return net.JoinHostPort(client, "0")
+}
+
+// headOf writes the head of a request. A host and the length of the body are added unless the sample says them.
+func (e *Engine) headOf(slug string, s *mockbase.SampleRequest) ([]byte, error) {
 	var faults mockbase.Faults
 	method := s.Method
 	if method == "" {
 		method = http.MethodGet
 	}
 	if !isToken(method) {
-		faults.Append(mockbase.FieldError{Pointer: "#/method", Code: mockbase.FieldPattern, Detail: "is no method"})
+		faults.Append(mockbase.FieldError{Pointer: "#/method", Code: mockbase.FieldPattern, Detail: "is no method: a word such as GET"})
 	}
-	target := e.targetOf(slug, s.Target)
-	at, err := url.ParseRequestURI(target)
-	if err != nil || strings.ContainsAny(target, " \r\n\x00") {
-		faults.Append(mockbase.FieldError{
-			Pointer: "#/target", Code: mockbase.FieldPattern, Detail: "is no request target: a path like /users/7?x=1, with % escapes",
-		})
+	target, why := e.targetOf(slug, method, s.Target)
+	if why != "" {
+		faults.Append(mockbase.FieldError{Pointer: "#/target", Code: mockbase.FieldPattern, Detail: why})
 	}
-	r := &http.Request{
-		Method: method, RequestURI: target, URL: at, Host: sampleHost, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, Body: http.NoBody, RemoteAddr: net.JoinHostPort("127.0.0.1", "0"),
-	}
-	if s.Client != "" {
-		r.RemoteAddr = net.JoinHostPort(s.Client, "0")
-	}
-	addHeaders(r, s.Headers, &faults)
+	var lines bytes.Buffer
+	framed := describeLines(&lines, s, &faults)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
+	if !framed && len(s.Body) > 0 {
+		fmt.Fprintf(&lines, "%s: %d\r\n", headerContentLength, len(s.Body))
+	}
+	head := make([]byte, 0, len(method)+len(target)+lines.Len()+16)
+	head = append(head, method+" "+target+" HTTP/1.1\r\n"...)
+	head = append(head, lines.Bytes()...)
+	return append(head, "\r\n"...), nil
+}
+
+// describeLines writes the field lines of a sample, and tells whether they frame the body.
+func describeLines(to *bytes.Buffer, s *mockbase.SampleRequest, faults *mockbase.Faults) (framed bool) {
+	hosted, chunked := false, false
+	for _, line := range s.Headers {
+		hosted = hosted || strings.EqualFold(line[0], "Host")
+		chunked = chunked || strings.EqualFold(line[0], "Transfer-Encoding")
+	}
+	framed = chunked
+	if !hosted {
+		to.WriteString("Host: " + sampleHost + "\r\n")
+	}
+	for i, line := range s.Headers {
+		name, value := line[0], line[1]
+		if !isToken(name) || strings.ContainsFunc(value, isControl) {
+			faults.Append(mockbase.FieldError{
+				Pointer: "#/headers/" + strconv.Itoa(i), Code: mockbase.FieldPattern,
+				Detail: "is no header line: a name of letters, digits and hyphens, and a value without line breaks and other control characters",
+			})
+			continue
+		}
+		if strings.EqualFold(name, headerContentLength) {
+			framed = true
+			if n, err := strconv.ParseUint(strings.Trim(value, " \t"), 10, 63); err == nil && !chunked && n != uint64(len(s.Body)) {
+				faults.Append(mockbase.FieldError{
+					Pointer: "#/headers/" + strconv.Itoa(i), Code: mockbase.FieldConflict,
+					Detail: fmt.Sprintf("says %d bytes, and the body has %d: leave the line out, it follows from the body", n, len(s.Body)),
+				})
+			}
+		}
+		to.WriteString(name + ": " + value + "\r\n")
+	}
+	return framed
+}
+
+// isControl tells whether a character may not stand in the value of a header.
+func isControl(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }
+
+// targetOf puts the project's base path before a target that lacks it, and says why where there can be none.
+func (e *Engine) targetOf(slug, method, target string) (full, why string) {
+	if target == "*" && method == http.MethodOptions {
+		return target, ""
+	}
+	authority := ""
+	if path := originForm(target); path != target {
+		authority = target[:len(target)-len(path)]
+		if !strings.HasSuffix(target, path) {
+			authority = target // it ends with the authority
+			if at := strings.IndexByte(target, '?'); at >= 0 {
+				authority = target[:at]
+			}
+		}
+		target = path
+	}
+	switch {
+	case !strings.HasPrefix(target, "/"):
+		return "", "is no path: write one that begins with a slash, like /users/7?x=1, or a whole URL; OPTIONS alone may be about *"
+	case strings.ContainsFunc(target, func(c rune) bool { return c == ' ' || isControl(c) }):
+		return "", "is no request target: blanks and control characters are written with % escapes; the server answers 400 to it"
+	}
+	if t, ok := parseTarget(target, e.prefix); !ok || t.slug != slug {
+		target = e.prefix + url.PathEscape(slug) + target
+	}
+	if _, err := url.ParseRequestURI(authority + target); err != nil {
+		return "", "is no request target: a path like /users/7?x=1, with two hexadecimal digits after each %; the server answers 400 to it"
+	}
+	return authority + target, ""
+}
+
+// recordedRequest makes the request of an exchange again. The server has read it before; what was masked or cut is as it
+// was recorded.
+func (e *Engine) recordedRequest(ctx context.Context, slug string, s *mockbase.SampleRequest) (*http.Request, error) {
+	target := s.Target
+	if t, ok := parseTarget(target, e.prefix); !ok || t.slug != slug {
+		target = e.prefix + url.PathEscape(slug) + target
+	}
+	at, err := url.ParseRequestURI(target)
+	if err != nil {
+		return nil, fmt.Errorf("read target: %w", err)
+	}
+	r := &http.Request{
+		Method: s.Method, RequestURI: target, URL: at, Host: sampleHost, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody, RemoteAddr: remoteOf(s),
+	}
+	addHeaders(r, s.Headers)
 	frame(r, s.Body)
 	return r.WithContext(ctx), nil
 }
 
-// targetOf puts the project's base path before a target that lacks it.
-func (e *Engine) targetOf(slug, target string) string {
-	if t, ok := parseTarget(target, e.prefix); ok && t.slug == slug {
-		return target
-	}
-	if !strings.HasPrefix(target, "/") {
-		target = "/" + target
-	}
-	return e.prefix + url.PathEscape(slug) + target
-}
-
 // addHeaders adds field lines as the server would keep them. What frames the body follows from the body.
-func addHeaders(r *http.Request, lines [][2]string, faults *mockbase.Faults) {
-	for i, line := range lines {
+func addHeaders(r *http.Request, lines [][2]string) {
+	for _, line := range lines {
 		name, value := line[0], line[1]
-		if !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
-			faults.Append(mockbase.FieldError{
-				Pointer: "#/headers/" + strconv.Itoa(i), Code: mockbase.FieldPattern, Detail: "is no header line: a name and a value without a line break",
-			})
-			continue
-		}
 		switch canonical := textproto.CanonicalMIMEHeaderKey(name); canonical {
 		case "Host":
 			r.Host = value

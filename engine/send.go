@@ -26,9 +26,12 @@ func (e *Engine) Send(ctx context.Context, of *mockbase.Errand) (*mockbase.Sent,
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.requestOf(ctx, p.project.Slug, &of.Request)
+	r, refused, err := e.describedRequest(ctx, p.project.Slug, &of.Request)
 	if err != nil {
 		return nil, below("#/request", err)
+	}
+	if refused != nil {
+		return nil, invalid("no mock would see the request", mockbase.FieldError{Pointer: "#/request", Code: mockbase.FieldConflict, Detail: refused.reason()})
 	}
 	if of.Session != "" {
 		if named := r.Header[headerSession]; len(named) > 0 && named[0] != of.Session {

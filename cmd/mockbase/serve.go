@@ -231,7 +231,7 @@ func (s *server) openMocks() error {
 	options := engine.Options{
 		Mocks:         mocks,
 		ClientAddress: s.shield.Client, Clock: s.clock, Logger: s.log.Logger,
-		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), FilesRoot: s.settings.FilesRoot,
+		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), MaxHeader: int64(s.settings.MaxHeader), FilesRoot: s.settings.FilesRoot,
 		Upstreams: s.upstreams(), Data: s.store, Describe: describeDocument, Join: joinDocument,
 		BasePath:     string(s.settings.BasePath) + engine.DefaultBasePath,
 		KeySecret:    s.keySecret(),
