@@ -12,6 +12,7 @@ import (
 	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/journal"
 	"github.com/mockbase/mockbase/engine/outbound"
+	"github.com/mockbase/mockbase/engine/parking"
 	"github.com/mockbase/mockbase/openapi"
 )
 
@@ -104,8 +105,8 @@ func newSnapshot(mocks [][]byte, config map[string]json.RawMessage) (*mockbase.S
 	return snapshot, nil
 }
 
-// Listen serves a handler on a free loopback port, with the settings that the product's own listener has. The function
-// that it returns ends the server.
+// Listen serves a handler on a free loopback port, with the settings that the product's own listener has: those of its
+// http.Server for a [Floor], its connections too for anything else. The function that it returns ends the server.
 func Listen(ctx context.Context, h http.Handler) (addr string, end func(), err error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -123,13 +124,20 @@ func Listen(ctx context.Context, h http.Handler) (addr string, end func(), err e
 		DisableGeneralOptionsHandler: true,
 		Protocols:                    protocols,
 	}
+	var serving interface {
+		Serve(l net.Listener) error
+		Close() error
+	} = server
+	if _, ok := h.(*Floor); !ok {
+		serving = parking.New(server, parking.Options{})
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(l)
+		_ = serving.Serve(l)
 	}()
 	return l.Addr().String(), func() {
-		_ = server.Close()
+		_ = serving.Close()
 		<-done
 	}, nil
 }

@@ -160,14 +160,17 @@ func redrawn(most time.Duration, next func() float64) time.Duration {
 // wait delays the answer. It returns false when the client has gone meanwhile, and cuts the delay short when the engine
 // closes (rules Q5 and N13).
 func (c *call) wait(delay time.Duration) bool {
-	clock := c.engine.options.Clock
-	began := clock()
-	ctx := c.request.Context()
-	c.pause(ctx, delay)
+	began := c.engine.options.Clock()
+	c.pause(c.request.Context(), delay)
+	return c.waited(delay, began)
+}
+
+// waited notes a delay that is over. It returns false when the client has gone meanwhile.
+func (c *call) waited(planned time.Duration, began time.Time) bool {
 	// A limit may have made the request wait before.
-	c.outcome.planned += delay
-	c.outcome.slept += clock().Sub(began)
-	c.outcome.aborted = c.outcome.aborted || ctx.Err() != nil
+	c.outcome.planned += planned
+	c.outcome.slept += c.engine.options.Clock().Sub(began)
+	c.outcome.aborted = c.outcome.aborted || c.request.Context().Err() != nil
 	return !c.outcome.aborted
 }
 

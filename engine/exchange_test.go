@@ -20,6 +20,7 @@ import (
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine"
+	"github.com/mockbase/mockbase/engine/parking"
 	"github.com/mockbase/mockbase/engine/simlimit"
 	"github.com/mockbase/mockbase/internal/testkit"
 	"github.com/mockbase/mockbase/openapi"
@@ -481,13 +482,15 @@ func serveEngine(tb testing.TB, h http.Handler) string {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, DisableGeneralOptionsHandler: true,
 	}
+	// Every delay is parked, and connections go back and forth between most requests: neither may ever show.
+	lot := parking.New(server, parking.Options{Shortest: time.Nanosecond, Linger: 5 * time.Millisecond})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener)
+		_ = lot.Serve(listener)
 	}()
 	tb.Cleanup(func() {
-		server.Close()
+		_ = lot.Close()
 		<-done
 	})
 	return listener.Addr().String()

@@ -116,6 +116,7 @@ func (c *call) crawl(h http.Header, w *dressing, out shipment) bool {
 		sent[headerDate] = c.engine.date.at(c.now())
 	}
 	cleanHeader(sent)
+	delete(sent, headerConnection) // The head says that it closes.
 	head := head(sent, out.status, chunked)
 	wire, err := fault.Seize(c.w)
 	if err != nil {

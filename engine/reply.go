@@ -159,10 +159,18 @@ func (c *call) give(r *response) {
 		// A stated wait replaces the delay of the response, like any stated delay (rules AA24 and Q2).
 		delay = c.preferred.wait
 	}
+	if delay > 0 && c.park(r, ready, delay) {
+		return
+	}
 	if delay > 0 && !c.wait(delay) {
 		c.expectHooks(r)
 		return
 	}
+	c.complete(r, ready)
+}
+
+// complete sends what a response has ready, or breaks it.
+func (c *call) complete(r *response, ready sending) {
 	c.expectHooks(r)
 	if whole, ok := ready.(*answer); ok && c.strikes(r.fault) {
 		c.fail(r.fault, whole)

@@ -54,6 +54,11 @@ func (e *Engine) Send(ctx context.Context, of *mockbase.Errand) (*mockbase.Sent,
 
 // run serves an errand. It returns true when the answer was broken off: what would break the connection of a client.
 func (e *Engine) run(w http.ResponseWriter, r *http.Request, on *errand) (broken bool) {
+	return e.broken(func() { e.serve(w, r, origin{errand: on}) })
+}
+
+// broken tells whether a handler broke its answer off.
+func (*Engine) broken(handle func()) (broken bool) {
 	defer func() {
 		cause := recover()
 		if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
@@ -62,6 +67,6 @@ func (e *Engine) run(w http.ResponseWriter, r *http.Request, on *errand) (broken
 			panic(cause)
 		}
 	}()
-	e.serve(w, r, origin{errand: on})
+	handle()
 	return false
 }

@@ -34,8 +34,17 @@ func (e *Engine) serve(w http.ResponseWriter, r *http.Request, from origin) {
 	if c.admitted() && c.sound() {
 		c.keepUnread()
 		c.respond()
+		if c.parked != nil {
+			// It goes on when the delay is over; net/http must let go of the connection.
+			panic(http.ErrAbortHandler)
+		}
 		c.passUnread()
 	}
+	c.finish()
+}
+
+// finish notes what became of a request and starts what follows its answer.
+func (c *call) finish() {
 	c.announceHooks()
 	c.record()
 	c.handRecording()
@@ -99,6 +108,8 @@ type call struct {
 	judged bool
 	ticket any
 	*recording
+	// parked is the rest of a call whose connection went back to the lot for a delay, nil for none.
+	parked *parked
 
 	// errand is nil for a request that came over a connection.
 	errand *errand
@@ -144,8 +155,11 @@ func (c *call) dissect() {
 	}
 }
 
-// done clears a call for the next request.
+// done clears a call for the next request, unless it goes on later.
 func (e *Engine) done(c *call) {
+	if c.parked != nil {
+		return
+	}
 	c.releaseLimits()
 	c.dismiss()
 	*c = call{}

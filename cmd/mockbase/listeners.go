@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
-	"github.com/mockbase/mockbase/engine/fault"
+	"github.com/mockbase/mockbase/engine/parking"
 )
 
 // The times of a connection (rule N12): there is none for writing, because an answer may be slow on purpose.
@@ -23,7 +23,7 @@ const (
 
 // httpServers serve one listener each.
 type httpServers struct {
-	all    []*http.Server
+	all    []*parking.Lot
 	failed chan error
 }
 
@@ -61,22 +61,22 @@ func newHTTPServer(handler http.Handler, maxHeader config.Bytes, logger *slog.Lo
 		MaxHeaderBytes:               int(maxHeader) - headerSlack,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is the mocks' (rule L7)
 		Protocols:                    protocols,
-		ConnContext:                  fault.WithConnection,
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 }
 
 func (s *server) serve(l net.Listener, handler http.Handler) {
-	served := newHTTPServer(handler, s.settings.MaxHeader, s.log.Logger)
-	s.http.all = append(s.http.all, served)
+	lot := parking.New(newHTTPServer(handler, s.settings.MaxHeader, s.log.Logger), parking.Options{})
+	s.http.all = append(s.http.all, lot)
 	l = s.behindBalancers(l)
 	go func() {
 		var err error
 		if s.tls != nil {
-			served.TLSConfig = &tls.Config{GetCertificate: s.tls.get, MinVersion: tls.VersionTLS12}
-			err = served.ServeTLS(l, "", "")
+			err = lot.ServeTLS(l, &tls.Config{
+				GetCertificate: s.tls.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+			})
 		} else {
-			err = served.Serve(l)
+			err = lot.Serve(l)
 		}
 		if !errors.Is(err, http.ErrServerClosed) {
 			s.http.failed <- err
@@ -87,8 +87,8 @@ func (s *server) serve(l net.Listener, handler http.Handler) {
 // shutdown stops accepting on every listener and waits for the answers in flight; at the end of ctx it cuts them off.
 func (h *httpServers) shutdown(ctx context.Context) error {
 	done := make(chan error, len(h.all))
-	for _, served := range h.all {
-		go func() { done <- served.Shutdown(ctx) }()
+	for _, lot := range h.all {
+		go func() { done <- lot.Shutdown(ctx) }()
 	}
 	var errs []error
 	for range h.all {
@@ -100,8 +100,8 @@ func (h *httpServers) shutdown(ctx context.Context) error {
 // close cuts everything off.
 func (h *httpServers) close() error {
 	var errs []error
-	for _, served := range h.all {
-		errs = append(errs, served.Close())
+	for _, lot := range h.all {
+		errs = append(errs, lot.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -85,6 +85,23 @@ func TestN7_long_headers_and_targets_are_refused(t *testing.T) {
 	}
 }
 
+// N5: on either plane the connection ends with a request of two lengths, whatever is smuggled behind it.
+func TestN5_nothing_behind_a_request_with_two_lengths_is_answered(t *testing.T) {
+	t.Parallel()
+	server := start(t, "--ephemeral")
+	for path, want := range map[string]int{"/m/demo/orders": 201, "/m/demo/nowhere": 404, "/m/nobody/a": 404, "/api/v1/auth/login": 422, "/nowhere": 404} {
+		conn := testkit.DialHTTP(t, server.Addr)
+		conn.Send("POST " + path + " HTTP/1.1\r\nHost: " + server.Addr + "\r\nContent-Type: application/json\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			"2\r\n{}\r\n0\r\n\r\nGET /m/demo/hello HTTP/1.1\r\nHost: x\r\n\r\n")
+		if answer := conn.Read("POST"); answer.Status != want {
+			t.Errorf("%s: %s with %s, want %d", path, answer.StatusLine, answer.Body, want)
+		}
+		if !conn.Closed(patience) {
+			t.Errorf("%s: the connection is open, or the second request was answered", path)
+		}
+	}
+}
+
 // N10: HTTP/2 by prior knowledge in clear, by ALPN over TLS.
 func TestN10_HTTP2_is_served_in_clear_and_over_TLS(t *testing.T) {
 	t.Parallel()

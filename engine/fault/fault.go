@@ -202,7 +202,7 @@ func (s *strike) sendBare(b []byte) {
 // finish ends the connection, or asks for the stream to be broken where there are other streams.
 func (s *strike) finish(end func(*Wire)) {
 	if s.Kind == TLSAbort && s.r.ProtoMajor > 1 {
-		if conn := connectionOf(s.r.Context()); conn != nil {
+		if conn := Connection(s.r.Context()); conn != nil {
 			(&Wire{conn: conn}).cut()
 		}
 	}
@@ -224,7 +224,7 @@ func (s *strike) breakConnection() bool {
 		return false
 	}
 	s.outcome.Abort = true
-	if conn := connectionOf(s.r.Context()); conn != nil {
+	if conn := Connection(s.r.Context()); conn != nil {
 		// The connection is lost in any case.
 		_, _ = conn.Write([]byte(goAway))
 		_ = conn.Close()

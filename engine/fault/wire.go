@@ -117,7 +117,8 @@ func WithConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
-func connectionOf(ctx context.Context) net.Conn {
+// Connection returns the connection of a request's context, as [WithConnection] remembers it; nil for none.
+func Connection(ctx context.Context) net.Conn {
 	conn, _ := ctx.Value(connectionKey{}).(net.Conn)
 	return conn
 }

@@ -24,6 +24,8 @@ type Clock interface {
 	// clock; what real time makes due runs in a goroutine of its own. The returned function keeps f from running and
 	// reports true, or reports false when f was started before.
 	AfterFunc(d time.Duration, f func()) (stop func() bool)
+	// Wake is AfterFunc for a function that only wakes somebody: real time too runs it where the time is kept.
+	Wake(d time.Duration, wake func()) (stop func() bool)
 }
 
 // Timeline is the clock of one session. Its methods may be called at the same time.
@@ -124,6 +126,11 @@ func (t *Timeline) Advanced() time.Duration {
 // AfterFunc implements [Clock].
 func (t *Timeline) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	return t.wait(d, &waiter{run: f})
+}
+
+// Wake implements [Clock].
+func (t *Timeline) Wake(d time.Duration, wake func()) (stop func() bool) {
+	return t.wait(d, &waiter{run: wake, quick: true})
 }
 
 // Sleep implements [Clock].

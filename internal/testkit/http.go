@@ -121,6 +121,9 @@ func (c *HTTPConn) Closed(patience time.Duration) bool {
 	return err != nil && (!isNet || !timeout.Timeout())
 }
 
+// Close closes the connection in order: what a client does that goes away.
+func (c *HTTPConn) Close() { _ = c.conn.Close() }
+
 // Reset closes the connection at once, with a TCP reset: what a client does that gives up.
 func (c *HTTPConn) Reset() {
 	if conn, ok := c.conn.(*net.TCPConn); ok {

@@ -1,0 +1,105 @@
+package parking
+
+import (
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// longAgo is a deadline that ends a read at once.
+var longAgo = time.Unix(1, 0) //nolint:gochecknoglobals // a constant in all but name
+
+// line is a connection of HTTP/1, which is with the lot or, as a tenancy, with net/http.
+type line struct {
+	lot  *Lot
+	conn net.Conn
+
+	mu sync.Mutex
+	// heads follows all bytes that net/http was given.
+	heads heads
+	// served counts the requests that net/http has read the head of.
+	served int
+	// ahead are bytes that came while nobody asked for them.
+	ahead []byte
+	// delayed is the answer that waits, nil for none. watched tells that the lot reads, to notice the client leaving.
+	delayed *Delayed
+	watched bool
+
+	first [1]byte
+}
+
+// Delayed is an answer whose handler has returned.
+type Delayed struct {
+	// Answer writes the answer, on the connection that it belongs to. It is called as a handler is, with a request of no
+	// content, whose context ends as that of any request. Header is to be what the handler had set before.
+	Answer func(w http.ResponseWriter, r *http.Request)
+	// Left is called instead when the client has gone, or the server closes.
+	Left func()
+
+	// head is what net/http reads as the head of the request that Answer is called with.
+	head []byte
+	// due tells that the time has come; rung is closed then, where nobody reads.
+	due  bool
+	rung chan struct{}
+}
+
+// clean tells whether net/http has read nothing but the requests whose handlers it has called.
+func (l *line) clean() bool { return l.heads.whole() && l.heads.ended == l.served }
+
+// wake tells that the time of a delayed answer has come.
+func (l *line) wake(d *Delayed) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d.due {
+		return
+	}
+	d.due = true
+	if d.rung != nil {
+		close(d.rung)
+	}
+	if l.watched && l.delayed == d {
+		_ = l.conn.SetReadDeadline(longAgo)
+	}
+}
+
+// await waits until an answer is due. It returns false when the client leaves before.
+func (l *line) await(d *Delayed) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !d.due && len(l.ahead) == 0 {
+		l.watched = true
+		_ = l.conn.SetReadDeadline(time.Time{})
+		l.mu.Unlock()
+		n, err := l.conn.Read(l.first[:])
+		l.mu.Lock()
+		l.watched = false
+		if n == 0 && !isTimeout(err) {
+			return false
+		}
+		l.ahead = append(l.ahead, l.first[:n]...)
+	}
+	if !d.due {
+		// The client has sent more already: like net/http, nobody looks whether it is still there.
+		rung := make(chan struct{})
+		d.rung = rung
+		l.mu.Unlock()
+		<-rung
+		l.mu.Lock()
+	}
+	return true
+}
+
+// takeDelayed returns the answer that waits, once.
+func (l *line) takeDelayed() *Delayed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.delayed
+	l.delayed = nil
+	return d
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := err.(net.Error) //nolint:errorlint // what a connection returns is not wrapped
+	return ok && timeout.Timeout()
+}
