@@ -22,13 +22,8 @@ const (
 //
 // Beside faults comes what could be read, for finding more of them and for nothing else; see [MoreFaults].
 func DecodeDefinition(src []byte, f Format) (*Definition, error) {
-	faults := &Faults{}
-	root, err := parse(src, f, ParseLimits{}, faults)
+	d, root, err := decodeText(src, f, checkReferences)
 	if err != nil {
-		return nil, err
-	}
-	d := decodeDefinition(place{root, "#", faults})
-	if err := faults.Err(); err != nil {
 		return d, err
 	}
 	for i, m := range d.Mocks {
@@ -40,7 +35,26 @@ func DecodeDefinition(src []byte, f Format) (*Definition, error) {
 	return d, nil
 }
 
-func decodeDefinition(at place) *Definition {
+// DecodePart reads a document that is a part of a project, as [DecodeDefinition] does. What it names may be defined
+// elsewhere in the project, which [Config.CheckReferences] and [Mock.CheckReferences] judge, and what deserves a second look
+// depends on the rest: there are no warnings.
+func DecodePart(src []byte, f Format) (*Definition, error) {
+	d, _, err := decodeText(src, f, func(*Fields, *Definition) {})
+	return d, err
+}
+
+// decodeText reads a document; check notes what the document as a whole lacks.
+func decodeText(src []byte, f Format, check func(*Fields, *Definition)) (*Definition, *Node, error) {
+	faults := &Faults{}
+	root, err := parse(src, f, ParseLimits{}, faults)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := decodeDefinition(place{root, "#", faults}, check)
+	return d, root, faults.Err()
+}
+
+func decodeDefinition(at place, check func(*Fields, *Definition)) *Definition {
 	f := at.fields()
 	d := &Definition{}
 	var version int64
@@ -64,7 +78,12 @@ func decodeDefinition(at place) *Definition {
 		f.missing("mocks", "is missing: a document has at least one of mocks, collections or documents")
 	}
 	f.Done()
-	checkReferences(f, d)
+	for _, section := range []string{"rateLimits", "collections"} {
+		if !f.readable(section, NodeObject) {
+			d.Config.Unread = append(d.Config.Unread, section)
+		}
+	}
+	check(f, d)
 	return d
 }
 
@@ -116,6 +135,16 @@ func DecodeSettings(src json.RawMessage) (Config, error) {
 // DecodeConfig reads sections of a definition by their key, as [Config.Source] keeps them. Pointers are those of a
 // definition, and places are not known; see [Locate]. Beside faults comes what could be read, for finding more of them.
 func DecodeConfig(source map[string]json.RawMessage) (Config, error) {
+	return decodeSections(source, (*Config).checkReferences)
+}
+
+// DecodeConfigPart reads sections of a part of a project, as [DecodeConfig] does: what they name may be elsewhere, see
+// [Config.CheckReferences].
+func DecodeConfigPart(source map[string]json.RawMessage) (Config, error) {
+	return decodeSections(source, func(*Config, *Faults) {})
+}
+
+func decodeSections(source map[string]json.RawMessage, check func(*Config, *Faults)) (Config, error) {
 	root := &Node{Kind: NodeObject}
 	faults := &Faults{}
 	for _, name := range append(sectionsBefore(), sectionsAfter()...) {
@@ -143,10 +172,7 @@ func DecodeConfig(source map[string]json.RawMessage) (Config, error) {
 	f := NewFields(root, "#", faults)
 	decodeConfig(f, &c)
 	f.Done()
-	for _, user := range c.limitUsers() {
-		user.check(&c, faults)
-	}
-	c.checkRelations(faults)
+	check(&c, faults)
 	faults.forgetPlaces()
 	return c, faults.Err()
 }

@@ -98,6 +98,9 @@ type Config struct {
 	Documents   []Document
 	// Source holds the JSON text of each section as it was given, compact, by its key in the definition.
 	Source map[string]json.RawMessage
+	// Unread names the sections that were there and could not be read, so that nothing follows from what they lack. There
+	// are some beside faults alone.
+	Unread []string
 }
 
 // Variable is a named value that templates read.

@@ -2,6 +2,7 @@ package mockbase
 
 import (
 	"slices"
+	"strings"
 )
 
 // limitUser is a rate limit at its place.
@@ -79,23 +80,43 @@ func (c *Config) checkRelations(faults *Faults) {
 // Pointers are relative to the mock.
 func (m *Mock) CheckReferences(c *Config) []FieldError {
 	faults := &Faults{}
-	limitUser{m.RateLimit, "#/rateLimit"}.check(c, faults)
+	if c.readable("rateLimits") {
+		limitUser{m.RateLimit, "#/rateLimit"}.check(c, faults)
+	}
 	return faults.Fields()
 }
+
+// CheckReferences lists what the configuration names and does not have: policies that rate limits use, and collections that
+// relations lead to. Pointers are relative to the definition.
+func (c *Config) CheckReferences() []FieldError {
+	faults := &Faults{}
+	c.checkReferences(faults)
+	return faults.Fields()
+}
+
+// checkReferences notes nothing of a section that could not be read, as what it was to hold is not known.
+func (c *Config) checkReferences(faults *Faults) {
+	if c.readable("rateLimits") {
+		for _, user := range c.limitUsers() {
+			user.check(c, faults)
+		}
+	}
+	if c.readable("collections") {
+		c.checkRelations(faults)
+	}
+}
+
+// readable tells whether a section could be read, or is not there.
+func (c *Config) readable(section string) bool { return !slices.Contains(c.Unread, section) }
 
 // checkReferences notes what a definition names and does not have.
 func checkReferences(f *Fields, d *Definition) {
 	found := &Faults{}
-	if f.readable("collections", NodeObject) {
-		d.Config.checkRelations(found)
-	}
-	users := d.Config.limitUsers()
+	d.Config.checkReferences(found)
 	for i, m := range d.Mocks {
-		users = append(users, limitUser{m.RateLimit, itemPointer("#/mocks", i) + "/rateLimit"})
-	}
-	for _, user := range users {
-		if f.readable("rateLimits", NodeObject) {
-			user.check(&d.Config, found)
+		for _, fault := range m.CheckReferences(&d.Config) {
+			fault.Pointer = itemPointer("#/mocks", i) + strings.TrimPrefix(fault.Pointer, "#")
+			found.Append(fault)
 		}
 	}
 	for _, fault := range found.list {

@@ -114,7 +114,7 @@ func (s *Server) readDefinition(c *call, p *params) (*mockbase.Definition, error
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	definition, err := mockbase.DecodeDefinition(body.text, body.format)
+	definition, err := mockbase.DecodePart(body.text, body.format)
 	if err != nil {
 		return nil, body.judged(err, func() []mockbase.FieldError { return s.definitionFaults(c, definition) })
 	}
@@ -192,13 +192,32 @@ func (s *Server) apply(c *call, d *mockbase.Definition, o catalog.ApplyOptions) 
 	}
 	plan, err := s.Catalog.Apply(c.ctx(), at, d, o)
 	if mockbase.ErrorCode(err) == mockbase.CodeApplyConflict && plan != nil {
+		plan.Warnings = c.body.place(plan.Warnings)
 		return &failure{err: err, plan: plan}
 	}
 	if err != nil {
 		return err
 	}
+	plan.Warnings = c.body.place(plan.Warnings)
 	if plan.Revision > 0 {
 		setETag(c.header(), plan.Revision)
 	}
 	return c.json(http.StatusOK, plan)
+}
+
+// place fills in the places of warnings whose pointers lead into the text.
+func (b content) place(list []catalog.Warning) []catalog.Warning {
+	if !slices.ContainsFunc(list, func(w catalog.Warning) bool { return w.Line == 0 }) {
+		return list
+	}
+	fields := make([]mockbase.FieldError, len(list))
+	for i, w := range list {
+		fields[i] = mockbase.FieldError{Pointer: w.Pointer, Line: w.Line, Column: w.Column}
+	}
+	for i, f := range mockbase.Locate(b.text, b.format, fields) {
+		if f.Pointer != "#" {
+			list[i].Line, list[i].Column = f.Line, f.Column
+		}
+	}
+	return list
 }

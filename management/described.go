@@ -366,7 +366,7 @@ func checkEntry(entry *mockbase.Node) error {
 	whole := *entry
 	whole.Members = append(slices.Clone(entry.Members), mockbase.Member{Key: "inline", Value: &mockbase.Node{Kind: mockbase.NodeObject}})
 	list := &mockbase.Node{Kind: mockbase.NodeList, Items: []*mockbase.Node{&whole}}
-	_, err := mockbase.DecodeConfig(map[string]json.RawMessage{"documents": list.JSON()})
+	_, err := mockbase.DecodeConfigPart(map[string]json.RawMessage{"documents": list.JSON()})
 	return catalog.Relative(err, "#/documents/0")
 }
 

@@ -46,6 +46,8 @@ type imported struct {
 	// expansion is nil for what is no OpenAPI document of which mocks are made.
 	expansion  *expansion
 	definition *mockbase.Definition
+	// sent is the text of a definition of our own.
+	sent content
 }
 
 // importOptions are the parameters of an import.
@@ -214,11 +216,14 @@ func importDefinition(files []interchange.File) (*imported, error) {
 	if len(files) != 1 {
 		return nil, mockbase.Errorf(mockbase.CodeMalformedBody, "a definition is one file: several are applied with mockbase apply")
 	}
-	definition, err := mockbase.DecodeDefinition(files[0].Text, formatOf(files[0].Text))
+	definition, err := mockbase.DecodePart(files[0].Text, formatOf(files[0].Text))
 	if definition == nil {
 		return nil, err
 	}
-	return &imported{format: interchange.FormatMockBase, title: definition.Project, found: len(definition.Mocks), definition: definition}, err
+	return &imported{
+		format: interchange.FormatMockBase, title: definition.Project, found: len(definition.Mocks), definition: definition,
+		sent: content{text: files[0].Text, format: formatOf(files[0].Text)},
+	}, err
 }
 
 // applyImport applies what was translated. A mock that the plane refuses is left out, with a warning, and the rest is planned
@@ -275,6 +280,7 @@ func (i *imported) tell(plan *catalog.Plan) {
 		return
 	}
 	if i.result == nil {
+		plan.Warnings = i.sent.place(plan.Warnings)
 		return
 	}
 	warnings := make([]catalog.Warning, 0, len(i.result.Warnings)+len(plan.Warnings))

@@ -83,7 +83,7 @@ func (f *sourceFlags) load(p *process, project string) (*files.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := files.Load(files.Options{Paths: f.Paths, Project: project, Lookup: lookup, Input: p.In})
+	set, err := files.Load(files.Options{Paths: f.Paths, Project: project, Lookup: lookup, Input: p.In, Partial: true})
 	if err != nil {
 		return nil, unreadablePath(err)
 	}

@@ -141,7 +141,7 @@ func (c *Catalog) planFor(s *mockbase.Snapshot, d *mockbase.Definition, r rules)
 	}
 	p.next = &mockbase.Snapshot{Project: p.nextProject()}
 	p.planMocks(named)
-	if err := mockbase.Invalid(p.check(named)); err != nil {
+	if err := mockbase.Invalid(p.check(d, named)); err != nil {
 		return nil, err
 	}
 	if err := reached("maxMocksPerProject", c.quotas.Load().MaxMocksPerProject, len(p.next.Mocks)); err != nil {
@@ -172,14 +172,14 @@ func (p *planning) nextProject() *mockbase.Project {
 }
 
 // check returns the faults of everything that the plane has not accepted yet, with pointers into the document.
-func (p *planning) check(named []*mockbase.Mock) []mockbase.FieldError {
+func (p *planning) check(d *mockbase.Definition, named []*mockbase.Mock) []mockbase.FieldError {
 	var faults []mockbase.FieldError
 	if p.config.changed {
 		ours := make(map[string]bool, len(p.mocks))
 		for _, m := range p.mocks {
 			ours[m.ID] = true
 		}
-		faults = p.catalog.checkConfig(p.next, ours)
+		faults = p.sent(d, p.catalog.checkConfig(p.next, ours))
 	}
 	for i, m := range named {
 		if len(faults) >= mockbase.MaxFieldErrors {
@@ -229,11 +229,14 @@ func (p *planning) warn(d *mockbase.Definition) {
 		add(f, "#", nil)
 	}
 	if plane, ok := p.catalog.plane.(configWarner); ok {
-		for _, f := range plane.ConfigWarnings(&p.next.Project.Config) {
+		for _, f := range p.sent(d, plane.ConfigWarnings(&p.next.Project.Config)) {
 			add(f, "#", nil)
 		}
 	}
 	for i, m := range p.mocks {
+		for _, f := range m.Warnings(&p.next.Project.Config) {
+			add(f, mockPointer(i), nil)
+		}
 		for _, f := range p.catalog.plane.Warnings(p.next, m) {
 			add(f, mockPointer(i), d.Mocks[i])
 		}

@@ -128,7 +128,7 @@ func planConfig(project *mockbase.Project, wanted map[string]json.RawMessage, p 
 		return plan, nil
 	}
 	var err error
-	plan.config, err = mockbase.DecodeConfig(source)
+	plan.config, err = mockbase.DecodeConfigPart(source)
 	return plan, err
 }
 

@@ -27,10 +27,32 @@ type plane struct {
 }
 
 func (*plane) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
-	if !c.Settings.Compress {
-		return nil
+	faults := itemsCalled(c, "broken", mockbase.FieldSyntax)
+	if c.Settings.Compress {
+		faults = append(faults, mockbase.FieldError{Pointer: "#/settings/compress", Code: mockbase.FieldNotServed, Detail: "is not served yet"})
 	}
-	return []mockbase.FieldError{{Pointer: "#/settings/compress", Code: mockbase.FieldNotServed, Detail: "is not served yet"}}
+	return faults
+}
+
+// ConfigWarnings finds odd what is called so.
+func (*plane) ConfigWarnings(c *mockbase.Config) []mockbase.FieldError {
+	return itemsCalled(c, "odd", mockbase.WarningUnused)
+}
+
+// itemsCalled finds fault with documents and collections by their names.
+func itemsCalled(c *mockbase.Config, name string, code mockbase.Code) []mockbase.FieldError {
+	var found []mockbase.FieldError
+	for i := range c.Documents {
+		if strings.HasPrefix(c.Documents[i].Name, name) {
+			found = append(found, mockbase.FieldError{Pointer: fmt.Sprintf("#/documents/%d/inline/paths", i), Code: code, Detail: "is " + name})
+		}
+	}
+	for i := range c.Collections {
+		if strings.HasPrefix(c.Collections[i].Name, name) {
+			found = append(found, mockbase.FieldError{Pointer: "#/collections/" + c.Collections[i].Name + "/seed", Code: code, Detail: "is " + name})
+		}
+	}
+	return found
 }
 
 // CheckMock refuses faults, and on a project that ignores trailing slashes also mocks of the folder strict.

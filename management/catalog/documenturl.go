@@ -41,7 +41,7 @@ func FillDocuments(d *mockbase.Definition, text func(address string) (json.RawMe
 	}
 	source := maps.Clone(d.Config.Source)
 	source["documents"] = documentSection().join(parts)
-	config, err := mockbase.DecodeConfig(source)
+	config, err := mockbase.DecodeConfigPart(source)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func checkMembers(p *mockbase.Project) []mockbase.FieldError {
 // checkConfig returns the faults of a configuration and those that it gives to mocks that are already there. A mock
 // that is skipped is checked elsewhere.
 func (c *Catalog) checkConfig(s *mockbase.Snapshot, skip map[string]bool) []mockbase.FieldError {
-	faults := c.plane.CheckConfig(&s.Project.Config)
+	faults := append(s.Project.Config.CheckReferences(), c.plane.CheckConfig(&s.Project.Config)...)
 	for _, m := range s.Mocks {
 		if skip[m.ID] || len(faults) >= mockbase.MaxFieldErrors {
 			continue
@@ -142,16 +142,38 @@ func (c *Catalog) DefinitionFaults(project *mockbase.Project, d *mockbase.Defini
 	faults := slices.DeleteFunc(c.plane.CheckConfig(&config), func(f mockbase.FieldError) bool {
 		return f.Code == mockbase.FieldNotServed && strings.HasPrefix(f.Pointer, "#/documents/") && strings.HasSuffix(f.Pointer, "/url")
 	})
+	beside := besides(&config, project)
+	faults = append(faults, beside.CheckReferences()...)
 	for i, m := range d.Mocks {
 		if len(faults) >= mockbase.MaxFieldErrors {
 			break
 		}
-		for _, f := range c.plane.CheckMock(&config, m) {
+		for _, f := range append(m.CheckReferences(&beside), c.plane.CheckMock(&config, m)...) {
 			f.Pointer = below(mockPointer(i), f.Pointer)
 			faults = append(faults, f)
 		}
 	}
 	return faults
+}
+
+// besides is a configuration with what a project, which may be nil, has beside it for others to name.
+func besides(config *mockbase.Config, project *mockbase.Project) mockbase.Config {
+	all := *config
+	if project == nil {
+		return all
+	}
+	for _, l := range project.Config.RateLimits {
+		if !slices.ContainsFunc(config.RateLimits, func(own mockbase.NamedLimit) bool { return own.Name == l.Name }) {
+			all.RateLimits = append(slices.Clip(all.RateLimits), l)
+		}
+	}
+	for i := range project.Config.Collections {
+		one := mockbase.Collection{Name: project.Config.Collections[i].Name}
+		if !slices.ContainsFunc(config.Collections, func(own mockbase.Collection) bool { return own.Name == one.Name }) {
+			all.Collections = append(slices.Clip(all.Collections), one)
+		}
+	}
+	return all
 }
 
 // UpdateProject changes a project's own members. The function gets a copy to change. Of the configuration it changes

@@ -91,7 +91,7 @@ func definitionOf(s *source) (definition *mockbase.Definition, names []string, e
 		{Key: "name", Value: textNode(documentName(s.name))}, {Key: "inline", Value: document},
 	}}
 	list := mockbase.Node{Kind: mockbase.NodeList, Items: []*mockbase.Node{entry}}
-	config, err := mockbase.DecodeConfig(map[string]json.RawMessage{"documents": list.JSON()})
+	config, err := mockbase.DecodeConfigPart(map[string]json.RawMessage{"documents": list.JSON()})
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode document: %w", err)
 	}

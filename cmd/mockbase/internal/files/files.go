@@ -32,6 +32,8 @@ type Options struct {
 	Lookup func(name string) (string, bool)
 	// Input is read for the path "-"; nil is empty.
 	Input io.Reader
+	// Partial tells that a project may hold more than the files: what they name need not be among them.
+	Partial bool
 }
 
 // inputName is how messages name what is read from Options.Input.
@@ -129,6 +131,8 @@ type loader struct {
 	set      *Set
 	origin   string
 	projects map[string]*Project
+	// lost tells that nothing could be read of a file, so that nobody knows what it defines.
+	lost bool
 }
 
 // take adds the definitions that files hold. A file that another one names is a part of that one, and no definition.
@@ -154,9 +158,11 @@ func (l *loader) take(sources []*source) {
 		if err := results[i].err; err != nil {
 			l.set.Faults = append(l.set.Faults, s.findings(err)...)
 		}
-		if results[i].definition != nil {
-			l.add(s, results[i].definition, s.pointed(faultsOf(results[i].err)))
+		if results[i].definition == nil {
+			l.lost = true
+			continue
 		}
+		l.add(s, results[i].definition, s.pointed(faultsOf(results[i].err)))
 	}
 }
 
@@ -233,7 +239,7 @@ func (l *loader) read(s *source) (definition *mockbase.Definition, names []strin
 		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldRequired, Detail: "the file is empty", Line: 1, Column: 1}})
 	}
 	if !needsExpansion(s.text) && !mayInline(s.text) {
-		definition, err = mockbase.DecodeDefinition(s.text, s.format)
+		definition, err = mockbase.DecodePart(s.text, s.format)
 		return definition, nil, err
 	}
 	root, err := mockbase.ParseNode(s.text, s.format, mockbase.ParseLimits{Bytes: maxFileSize})
@@ -242,7 +248,7 @@ func (l *loader) read(s *source) (definition *mockbase.Definition, names []strin
 	}
 	whole, names, faults := l.complete(s, root)
 	if whole == nil {
-		definition, err = mockbase.DecodeDefinition(s.text, s.format)
+		definition, err = mockbase.DecodePart(s.text, s.format)
 		return definition, nil, err
 	}
 	definition, err = decodeWhole(s, whole)
@@ -282,7 +288,7 @@ func (l *loader) complete(s *source, root *mockbase.Node) (whole *mockbase.Node,
 
 // decodeWhole decodes a definition that differs from the text of its file.
 func decodeWhole(s *source, whole *mockbase.Node) (*mockbase.Definition, error) {
-	definition, err := mockbase.DecodeDefinition(whole.JSON(), mockbase.FormatJSON)
+	definition, err := mockbase.DecodePart(whole.JSON(), mockbase.FormatJSON)
 	if failure, ok := errors.AsType[*mockbase.Error](err); ok {
 		failure.Fields = s.relocated(failure.Fields)
 		err = failure
@@ -355,9 +361,15 @@ func memberName(pointer string) string {
 
 // join makes one definition of each project's files.
 func (l *loader) join() {
+	whole := len(l.set.Faults) == 0 && !l.options.Partial
 	for _, slug := range slices.Sorted(maps.Keys(l.projects)) {
 		p := l.projects[slug]
 		l.set.Projects = append(l.set.Projects, p)
-		l.set.Faults = append(l.set.Faults, p.join()...)
+		faults := p.join()
+		if whole && len(faults) == 0 {
+			faults = p.references()
+		}
+		l.set.Faults = append(l.set.Faults, faults...)
+		l.set.Warnings = append(l.set.Warnings, p.warnings()...)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -285,5 +286,89 @@ func TestLoadFS_reads_a_file_system_that_is_not_on_disk(t *testing.T) {
 	}
 	if m := set.Projects[0].Definition.Mocks[0]; m.Origin != "built-in/sub/a.yaml:1" || m.Folder != "sub" {
 		t.Errorf("loaded %+v", m)
+	}
+}
+
+func TestReferences_are_judged_by_all_files_of_a_project(t *testing.T) {
+	t.Parallel()
+	const limits = "-- a.yaml --\nrateLimits: { partner: { limit: 5, window: 1m } }\ncollections: { authors: {} }\ndefaults: { template: true }\n"
+	dir := tree(t, limits+"-- b.yaml --\nmocks:\n  - request: GET /b\n    rateLimit: { use: partner }\n    response: { text: '{{ now }}' }\ncollections: { posts: { relations: { authorId: { to: authors } }, rateLimit: { use: partner } } }\n")
+	set, mocks, faults := load(t, dir, files.Options{})
+	if len(faults)+len(set.Warnings) > 0 || len(mocks) != 1 {
+		t.Errorf("%d mocks, faults %q, warnings %v", len(mocks), faults, set.Warnings)
+	}
+
+	const wrong = "-- b.yaml --\nmocks:\n  - request: GET /b\n    rateLimit: { use: partners }\n    response: {}\ncollections:\n  posts:\n    relations: { authorId: { to: people } }\n"
+	dir = tree(t, limits+wrong)
+	want := []string{
+		`b.yaml:7:34: collections.posts.relations.authorId.to: there is no collection "people": it has authors or posts [reference]`,
+		`b.yaml:3:23: mocks[0].rateLimit.use: rateLimits has no "partners", did you mean "partner"? [reference]`,
+	}
+	if _, _, faults = load(t, dir, files.Options{}); !slices.Equal(faults, want) {
+		t.Errorf("faults %q", faults)
+	}
+	if _, _, faults = load(t, dir, files.Options{Partial: true}); len(faults) > 0 {
+		t.Errorf("of a part of a project: %q", faults)
+	}
+	for name, broken := range map[string]string{"unreadable": "-- c.yaml --\nmocks: [\n", "another name": "-- c.yaml --\nratelimits: {}\ncollection: {}\n"} {
+		dir = tree(t, wrong+broken)
+		_, _, faults = load(t, dir, files.Options{})
+		if slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, "[reference]") }) {
+			t.Errorf("%s: %q", name, faults)
+		}
+	}
+}
+
+func TestFinding_leads_to_the_file_of_the_item(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, `
+-- a.yaml --
+settings: { compress: true }
+collections: { posts: {} }
+documents:
+  - { name: a, inline: {} }
+  - { name: b, inline: {} }
+-- b.yaml --
+settings:
+  maxBody: 5
+rateLimits:
+  p: { limit: 1, window: 1m }
+collections:
+  authors: { path: /people }
+documents:
+  - name: c
+    inline: {}
+-- z.yaml --
+openapi: 3.0.3
+info: { title: z, version: "1" }
+paths:
+  /z: {}
+`)
+	set, _, faults := load(t, dir, files.Options{})
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	p := set.Projects[0]
+	for pointer, want := range map[string]string{
+		"#/settings/maxBody":          "b.yaml:2:12: settings.maxBody",
+		"#/settings/compress":         "a.yaml:1:23: settings.compress",
+		"#/collections/authors/path":  "b.yaml:6:20: collections.authors.path",
+		"#/collections/posts":         "a.yaml:2:23: collections.posts",
+		"#/rateLimits/p/limit":        "b.yaml:4:15: rateLimits.p.limit",
+		"#/documents/1/inline":        "a.yaml:5:24: documents[1].inline",
+		"#/documents/2/inline/info":   "b.yaml:9:13: documents[0].inline.info",
+		"#/documents/2":               "b.yaml:8:5: documents[0]",
+		"#/documents/3/inline/paths":  "z.yaml:4:3: paths",
+		"#/collections/unheard/of/it": "a.yaml:2:",
+	} {
+		got := p.Findings(invalid(pointer))
+		if len(got) != 1 || !strings.HasPrefix(strings.TrimPrefix(got[0].String(), dir+"/"), want) {
+			t.Errorf("%s leads to %v, want %s", pointer, got, want)
+		}
+	}
+
+	dir = tree(t, "-- a.yaml --\ndocuments: [{ name: d, inline: {} }]\n-- b.yaml --\nmocks: []\ndocuments:\n  - { name: d, inline: {} }\n")
+	if _, _, faults = load(t, dir, files.Options{}); len(faults) != 1 || faults[0] != `b.yaml:3:13: documents[0].name: another document is called "d" [unique]` {
+		t.Errorf("faults %q", faults)
 	}
 }

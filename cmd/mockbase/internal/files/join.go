@@ -139,15 +139,42 @@ func (p *Project) joinConfig() []Finding {
 	for key, node := range c.joined {
 		source[key] = node.JSON()
 	}
-	config, err := mockbase.DecodeConfig(source)
+	config, err := mockbase.DecodeConfigPart(source)
 	p.Definition.Config = config
 	if err == nil {
 		return nil
 	}
-	if slices.ContainsFunc(holders, func(part *part) bool { return len(part.faults) > 0 }) {
-		return p.FurtherFindings(faultsOf(err))
+	return p.FurtherFindings(faultsOf(err))
+}
+
+// references are what the files of a project name and none of them defines.
+func (p *Project) references() []Finding {
+	config := &p.Definition.Config
+	for _, part := range p.parts {
+		config.Unread = append(config.Unread, part.definition.Config.Unread...)
 	}
-	return holders[0].source.findings(err)
+	faults := config.CheckReferences()
+	for i, m := range p.Definition.Mocks {
+		faults = append(faults, ofMock(m.CheckReferences(config), i)...)
+	}
+	return p.FurtherFindings(faults)
+}
+
+// warnings are what deserves a second look in each mock, in the light of all files.
+func (p *Project) warnings() []Finding {
+	var list []mockbase.FieldError
+	for i, m := range p.Definition.Mocks {
+		list = append(list, ofMock(m.Warnings(&p.Definition.Config), i)...)
+	}
+	return p.findings(list)
+}
+
+// ofMock turns pointers into a mock into such into the definition.
+func ofMock(list []mockbase.FieldError, index int) []mockbase.FieldError {
+	for i := range list {
+		list[i].Pointer = "#/mocks/" + strconv.Itoa(index) + strings.TrimPrefix(list[i].Pointer, "#")
+	}
+	return list
 }
 
 // sections joins the sections of several files: objects member by member, lists item by item.
@@ -210,35 +237,52 @@ func (p *Project) Findings(err error) []Finding {
 		}
 		return []Finding{{Path: p.Origin, Code: code, Message: message}}
 	}
-	found := make([]Finding, 0, len(failure.Fields))
-	for _, f := range failure.Fields {
-		found = append(found, p.Finding(f))
-	}
-	return found
+	return p.findings(failure.Fields)
 }
 
 // Finding finds the file and the place of a fault of the joined definition.
 func (p *Project) Finding(f mockbase.FieldError) Finding {
-	if part, pointer := p.holder(f.Pointer); part != nil {
-		f.Pointer = part.source.own(pointer)
-		return part.source.located(f)
+	return p.findings([]mockbase.FieldError{f})[0]
+}
+
+// findings finds the files and the places of faults of the joined definition. The text of a file is read once for those
+// that follow one another.
+func (p *Project) findings(list []mockbase.FieldError) []Finding {
+	found := make([]Finding, 0, len(list))
+	var file *part
+	var faults []mockbase.FieldError
+	flush := func() {
+		if file != nil {
+			for _, f := range mockbase.Locate(file.source.text, file.source.format, faults) {
+				found = append(found, file.source.finding(f))
+			}
+		}
+		file, faults = nil, nil
 	}
-	finding := p.parts[0].source.finding(f)
-	finding.Line, finding.Column = 0, 0
-	return finding
+	for _, f := range list {
+		part, pointer := p.holder(f.Pointer)
+		if part != file || part == nil {
+			flush()
+		}
+		if file = part; part == nil {
+			f.Line, f.Column = 0, 0
+			found = append(found, p.parts[0].source.finding(f))
+			continue
+		}
+		f.Pointer = part.source.own(pointer)
+		faults = append(faults, f)
+	}
+	flush()
+	return found
 }
 
 // FurtherFindings are the findings of faults of the joined definition that do not follow from what could not be read of
 // its files.
 func (p *Project) FurtherFindings(faults []mockbase.FieldError) []Finding {
-	var found []Finding
-	for _, f := range faults {
+	return p.findings(slices.DeleteFunc(slices.Clone(faults), func(f mockbase.FieldError) bool {
 		part, pointer := p.holder(f.Pointer)
-		if part == nil || !mockbase.Unread(part.faults, pointer) {
-			found = append(found, p.Finding(f))
-		}
-	}
-	return found
+		return part != nil && mockbase.Unread(part.faults, pointer)
+	}))
 }
 
 // holder is the file that holds a place of the joined definition, and the place in it.
@@ -250,13 +294,43 @@ func (p *Project) holder(pointer string) (in *part, within string) {
 			}
 		}
 	}
-	key, _, _ := strings.Cut(strings.TrimPrefix(pointer, "#/"), "/")
+	return p.sectionHolder(pointer)
+}
+
+// sectionHolder is the file that holds a section, or the member or item of it that a pointer leads to.
+func (p *Project) sectionHolder(pointer string) (in *part, within string) {
+	key, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "#/"), "/")
+	token, rest, _ := strings.Cut(rest, "/")
+	before := 0
 	for _, part := range p.parts {
-		if _, ok := part.definition.Config.Source[key]; ok {
-			return part, pointer
+		text, ok := part.definition.Config.Source[key]
+		if !ok {
+			continue
 		}
+		if in == nil {
+			in = part // of what is in no file, the first that has the section is told
+		}
+		section, err := mockbase.ParseNode(text, mockbase.FormatJSON, mockbase.ParseLimits{})
+		if err != nil {
+			continue
+		}
+		if name, found := itemOf(section, token, before); found {
+			return part, strings.TrimSuffix("#/"+key+"/"+name+"/"+rest, "/")
+		}
+		before += len(section.Items)
 	}
-	return nil, pointer
+	return in, pointer
+}
+
+// itemOf finds the member or the item of a section that a token leads to, and returns the token for it alone: before are
+// the items that stand before those of the section.
+func itemOf(section *mockbase.Node, token string, before int) (own string, found bool) {
+	if slices.ContainsFunc(section.Members, func(m mockbase.Member) bool { return mockbase.PointerToken(m.Key) == token }) {
+		return token, true
+	}
+	index, err := strconv.Atoi(token)
+	index -= before
+	return strconv.Itoa(index), err == nil && index >= 0 && index < len(section.Items)
 }
 
 // mockIndex splits #/mocks/N/rest.
