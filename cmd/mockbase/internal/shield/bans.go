@@ -248,7 +248,7 @@ func (s *Shield) Add(ctx context.Context, wish mockbase.Ban, by mockbase.Adminis
 		return mockbase.Ban{}, err
 	}
 	b := mockbase.Ban{
-		Subject: subject, Key: key, Reason: wish.Reason, CreatedBy: by.Name, CreatedAt: s.options.Clock(), ExpiresAt: wish.ExpiresAt,
+		Subject: subject, Key: key, Reason: wish.Reason, CreatedBy: by.Name, CreatedAt: s.afterEdits(ctx, key), ExpiresAt: wish.ExpiresAt,
 	}
 	registered := manual(&b)
 	b.ID = banID(&registered)
@@ -334,6 +334,7 @@ func (s *Shield) Change(ctx context.Context, id string, change func(*mockbase.Ba
 	if err := s.keep(ctx, &b, registered); err != nil {
 		return mockbase.Ban{}, err
 	}
+	s.editBan(ctx, &b, edit{By: by.Name, Until: b.ExpiresAt, Reason: b.Reason})
 	s.tell("a ban was changed", &b, by)
 	return b, nil
 }
@@ -374,6 +375,7 @@ func (s *Shield) Lift(ctx context.Context, bans []mockbase.Ban, by mockbase.Admi
 			return lifted, &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the register of bans does not answer", Err: err}
 		}
 		lifted += n
+		s.editBan(ctx, b, edit{By: by.Name, Lifted: true})
 		s.tell("a ban was lifted", b, by)
 	}
 	return lifted, nil

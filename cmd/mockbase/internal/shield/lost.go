@@ -26,6 +26,7 @@ func (s *Shield) look(ctx context.Context) (string, error) {
 func (s *Shield) restore(ctx context.Context) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
+	s.syncEdits(ctx) // What was lifted elsewhere is not given back.
 	mark, err := s.look(ctx)
 	if err != nil || mark == s.mark && !s.partial {
 		return

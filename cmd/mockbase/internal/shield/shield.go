@@ -13,7 +13,8 @@
 // # Bans
 //
 // Bans by an administrator are stored and brought into force again at each start. Those that failed sign-ins earned live
-// in the register alone, which is Redis or the memory of the process.
+// in the register alone, which is Redis or the memory of the process. Servers that share their register tell each other
+// what administrators do to bans, so that one that is lifted at any of them is lifted for good.
 package shield
 
 import (
@@ -111,7 +112,12 @@ type Shield struct {
 	// mark is that of what Redis held when bans and orders were put there, partial tells that some were not taken.
 	mark    string
 	partial bool
-	ends    []func() error
+	// edits are what was done to bans at any server, editsVersion is that of the stored ones, and editsSeen the document that
+	// they have been joined with.
+	edits        edits
+	editsVersion int64
+	editsSeen    []byte
+	ends         []func() error
 }
 
 // state is the settings in force.
@@ -150,9 +156,13 @@ func New(ctx context.Context, o Options) (*Shield, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.present.Store(begin)
+	if err := s.loadEdits(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if s.options.Shared != nil {
 		s.catchUp(ctx)
 		s.mark, _ = s.look(ctx)
+		s.syncEdits(ctx)
 	}
 	s.restoreForce(ctx, &s.present.Load().settings.Circuit)
 	if err := s.restoreBans(ctx); err != nil {

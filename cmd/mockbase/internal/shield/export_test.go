@@ -1,0 +1,39 @@
+package shield
+
+import "time"
+
+// Edits are edits by the instant in seconds of each key's.
+func Edits(at map[string]int64) any {
+	made := edits{}
+	for key, second := range at {
+		made[key] = edit{At: time.Unix(second, 0).UTC(), Lifted: true}
+	}
+	return made
+}
+
+// JoinEdits joins others to a copy of some, and returns them as they are written with the keys that have changed.
+func JoinEdits(to any, others ...any) (text string, changed []string) {
+	joined := edits{}
+	joined.join(to.(edits))
+	for _, o := range others {
+		changed = joined.join(o.(edits))
+	}
+	return string(joined.text()), changed
+}
+
+// TrimEdits trims a copy, and returns how many are left.
+func TrimEdits(of any, now time.Time) (left int, text string) {
+	kept := edits{}
+	kept.join(of.(edits))
+	kept.trim(now)
+	return len(kept), string(kept.text())
+}
+
+// ReadEdits reads them.
+func ReadEdits(text string) any { return readEdits([]byte(text)) }
+
+// The bounds of edits.
+const (
+	MaxEdits      = maxEdits
+	RememberEdits = rememberEdits
+)
