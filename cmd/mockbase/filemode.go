@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/files"
+	"github.com/mockbase/mockbase/management"
 	"github.com/mockbase/mockbase/management/catalog"
 )
 
@@ -21,6 +22,8 @@ type fileMode struct {
 	catalog *catalog.Catalog
 	log     *journalist
 	watcher *files.Watcher
+	// addresses reads the documents that files name by url.
+	addresses addresses
 	// before is the print of the files that the first set was read from, or older.
 	before uint64
 
@@ -71,10 +74,32 @@ func findingFaults(found []files.Finding) error {
 	return f
 }
 
-// load publishes the first set and begins to watch.
-func (m *fileMode) load(ctx context.Context, c *catalog.Catalog) error {
-	m.catalog = c
-	return m.apply(ctx, m.first)
+// load publishes the first set, with the documents that only a server fetches, and begins to watch.
+func (m *fileMode) load(ctx context.Context, c *catalog.Catalog, fetch management.Fetcher) error {
+	m.catalog, m.addresses.fetch = c, fetch
+	if !namesAddresses(m.first) {
+		return m.apply(ctx, m.first)
+	}
+	set, err := m.read(ctx)
+	if err != nil {
+		return err
+	}
+	if len(set.Faults) > 0 {
+		return findingFaults(set.Faults)
+	}
+	return m.apply(ctx, set)
+}
+
+// read reads the files and what they name by url, and checks it all.
+func (m *fileMode) read(ctx context.Context) (*files.Set, error) {
+	set, err := files.Load(m.options)
+	if err != nil {
+		return nil, unreadablePath(err)
+	}
+	if len(set.Faults) == 0 {
+		m.addresses.fill(ctx, set)
+	}
+	return set, check(set)
 }
 
 // apply makes the catalog what a set says. All projects were checked before, so that a set is swapped as a whole.
@@ -101,12 +126,12 @@ func (m *fileMode) apply(ctx context.Context, set *files.Set) error {
 
 // reload reads the files again. A faulty file changes nothing: the mocks that there are go on answering (rule C-23).
 func (m *fileMode) reload(ctx context.Context) {
-	set, err := files.Load(m.options)
-	if err != nil {
+	set, err := m.read(ctx)
+	if set == nil {
 		m.refuse([]files.Finding{{Path: strings.Join(m.options.Paths, ", "), Code: "unreadable", Message: err.Error()}})
 		return
 	}
-	if err = check(set); err == nil && len(set.Faults) == 0 {
+	if err == nil && len(set.Faults) == 0 {
 		err = m.apply(ctx, set)
 	}
 	switch {

@@ -23,7 +23,7 @@ func (s *server) loadMocks() error {
 		return fail(exitEnvironment, "load mocks", err)
 	}
 	if s.files != nil {
-		if err := s.files.load(s.ctx, s.catalog); err != nil {
+		if err := s.files.load(s.ctx, s.catalog, s.fetcher()); err != nil {
 			return err
 		}
 		s.watchFiles()

@@ -352,6 +352,7 @@ func (s *server) reload() {
 		s.tls.reload(s.log.Logger, s.clock())
 	}
 	if s.files != nil {
+		s.files.addresses.forget()
 		s.files.reload(s.ctx)
 	}
 }

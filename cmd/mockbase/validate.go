@@ -99,6 +99,7 @@ func check(set *files.Set) error {
 func examine(judge *engine.Engine, project *files.Project, set *files.Set) {
 	snapshot := snapshotOf(project)
 	settings := &snapshot.Project.Config
+	fetched := withoutAddresses(settings)
 	faults := judge.CheckConfig(settings)
 	for i, m := range snapshot.Mocks {
 		for _, f := range judge.CheckMock(settings, m) {
@@ -109,7 +110,7 @@ func examine(judge *engine.Engine, project *files.Project, set *files.Set) {
 	if len(faults) > 0 || project.Partial() {
 		return
 	}
-	for _, f := range judge.ConfigWarnings(settings) {
+	for _, f := range append(fetched, judge.ConfigWarnings(settings)...) {
 		set.Warnings = append(set.Warnings, project.Finding(f))
 	}
 	for i, m := range snapshot.Mocks {
