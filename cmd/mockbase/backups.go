@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/backup"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/client"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 )
@@ -57,7 +58,8 @@ func (c *backupCreateCommand) run(r *remote) error {
 // backupPatience is what a server is given to copy a large database.
 const backupPatience = 2 * client.DefaultTimeout
 
-// download writes the copy into a file of this user's, and compares its digest with what the server says.
+// download writes the copy into a file of this user's, compares its digest with what the server says, and writes it beside
+// the file, where restore looks for it.
 func (c *backupCreateCommand) download(r *remote, as *client.Client, made json.RawMessage) error {
 	response, err := as.Open(r.ctx, client.Request{
 		Method: http.MethodGet, Path: client.Path("admin", "backups", memberText(made, "id"), "content"), Accept: "*/*",
@@ -73,8 +75,11 @@ func (c *backupCreateCommand) download(r *remote, as *client.Client, made json.R
 	sum := sha256.New()
 	_, err = io.Copy(io.MultiWriter(f, sum), response.Body)
 	if err = errors.Join(err, f.Close()); err == nil {
-		if want := memberText(made, "sha256"); hex.EncodeToString(sum.Sum(nil)) != want {
+		want := memberText(made, "sha256")
+		if hex.EncodeToString(sum.Sum(nil)) != want {
 			err = fmt.Errorf("the SHA-256 of what came is not %s", want)
+		} else {
+			err = backup.State(c.To, want)
 		}
 	}
 	if err != nil {

@@ -19,12 +19,13 @@ import (
 type backupRestoreCommand struct {
 	config.Data
 
-	From string `name:"from" required:"" placeholder:"FILE" help:"File of a backup, or the id of one in the data directory."`
+	From     string `name:"from" required:"" placeholder:"FILE" help:"File of a backup, or the id of one in the data directory."`
+	Unproven bool   `name:"unproven" help:"Restore a file without its .sha256: its structure is checked, its content cannot be compared with what was written."`
 }
 
 // Help is what kong prints below the summary.
 func (*backupRestoreCommand) Help() string {
-	return `The backup is checked before anything is changed. The old database is kept beside the new one, under a name with
+	return `The backup is compared with the .sha256 file beside it, and checked, before anything is changed. The old database is kept beside the new one, under a name with
 the time. Recorded traffic and signing keys are no part of a backup and stay as they are.`
 }
 
@@ -38,21 +39,16 @@ func (c *backupRestoreCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	stated := backup.Stated(from)
-	if stated != "" {
-		if sum, err := backup.Digest(from); err != nil || sum != stated {
-			return &failure{
-				code: exitBadInput, what: "restore " + from, err: errors.Join(errors.New("its SHA-256 is not the one that stands beside it"), err),
-				fix: "take another backup, or remove " + from + ".sha256 if you know why it differs",
-			}
-		}
+	proven, err := c.prove(from)
+	if err != nil {
+		return err
 	}
 	path := filepath.Join(folder.path, databaseName)
 	kept := filepath.Join(folder.path, strings.TrimSuffix(databaseName, ".db")+"-before-"+p.clock().UTC().Format("20060102T150405.000Z")+".db")
 	if err := sqlite.Restore(p.ctx, path, from, kept); err != nil {
 		return c.explain(folder, from, err)
 	}
-	if stated == "" {
+	if !proven {
 		p.warnUnproven(from)
 	}
 	if !p.quiet {
@@ -62,6 +58,27 @@ func (c *backupRestoreCommand) Run(p *process) error {
 		printf(p.Out, "%s\n", kept)
 	}
 	return nil
+}
+
+// prove compares a backup with the digest that stands beside it. Without one it is restored only when that is asked for.
+func (c *backupRestoreCommand) prove(from string) (proven bool, err error) {
+	stated := backup.Stated(from)
+	if stated == "" {
+		if _, err := os.Stat(from); err != nil || c.Unproven {
+			return false, nil //nolint:nilerr // That it is not there is told when it is opened.
+		}
+		return false, &failure{
+			code: exitUsage, what: "restore " + from, err: fmt.Errorf("there is no %s.sha256 to compare its content with", from),
+			fix: "put the .sha256 file of the backup beside it, or add --unproven to have its structure alone checked",
+		}
+	}
+	if sum, err := backup.Digest(from); err != nil || sum != stated {
+		return false, &failure{
+			code: exitBadInput, what: "restore " + from, err: errors.Join(errors.New("its SHA-256 is not the one that stands beside it"), err),
+			fix: "take another backup, or remove " + from + ".sha256 if you know why it differs, and add --unproven",
+		}
+	}
+	return true, nil
 }
 
 // warnUnproven tells that a copy could be looked through, but not compared with what was once written: SQLite itself keeps no

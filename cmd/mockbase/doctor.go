@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/client"
@@ -84,6 +85,9 @@ func (c *doctorCommand) folder() finding {
 	}
 	at := nearest(c.DataDir)
 	probe, err := os.CreateTemp(at, ".mockbase-doctor-*")
+	if errors.Is(err, syscall.ENOTDIR) {
+		return finding{"data", false, at + " cannot be a folder: a file is in its place", "choose another folder with --data-dir"}
+	}
 	if err != nil {
 		return finding{"data", false, at + " cannot be written: " + ownerText(at), fmt.Sprintf("chown -R %d:%d %s, or choose a folder with --data-dir", os.Getuid(), os.Getgid(), at)}
 	}

@@ -36,7 +36,7 @@ func exitTable() []struct {
 		meaning string
 	}{
 		{exitDone, "done; serve was stopped by SIGINT or SIGTERM and drained"},
-		{exitCheckFailed, "a check failed: verify, unhealthy, the verdict of run"},
+		{exitCheckFailed, "a check failed: verify, backoff, diff --exit-code, unhealthy, the verdict of run"},
 		{exitUsage, "wrong use: flag, argument, configuration"},
 		{exitBadInput, "invalid input file"},
 		{exitNoAnswer, "cannot connect, timed out"},

@@ -30,7 +30,7 @@ type importCommand struct {
 	Prefix     string `name:"prefix" placeholder:"PATH" help:"Put this before the path of every mock, such as /v1."`
 	Source     string `name:"source" placeholder:"NAME" help:"Who owns what the import makes; without it, format and title say so."`
 	Expand     bool   `name:"expand" help:"Make one mock for each operation of an OpenAPI document, instead of a document."`
-	OnConflict string `name:"on-conflict" enum:"skip,replace,fail" default:"skip" help:"What becomes of items that somebody edited or another source owns: skip, replace or fail."`
+	OnConflict string `name:"on-conflict" enum:",skip,replace,fail" default:"" placeholder:"WHAT" help:"What becomes of items that somebody edited or another source owns: skip, which is usual, replace or fail."`
 	DryRun     bool   `name:"dry-run" help:"Print the plan and change nothing."`
 	To         string `name:"to" placeholder:"FILE" help:"Write a definition file instead, without any server; - is standard output."`
 }
@@ -55,8 +55,8 @@ func (c *importCommand) request(r *remote) (client.Request, error) {
 	if err != nil {
 		return client.Request{}, err
 	}
-	request := client.Request{Method: http.MethodPost, Path: path, Query: url.Values{"format": {c.From}, "onConflict": {c.OnConflict}}}
-	for name, value := range map[string]string{"prefix": c.Prefix, "source": c.Source} {
+	request := client.Request{Method: http.MethodPost, Path: path, Query: url.Values{"format": {c.From}}}
+	for name, value := range map[string]string{"prefix": c.Prefix, "source": c.Source, "onConflict": c.OnConflict} {
 		if value != "" {
 			request.Query.Set(name, value)
 		}
@@ -66,12 +66,37 @@ func (c *importCommand) request(r *remote) (client.Request, error) {
 			request.Query.Set(name, "true")
 		}
 	}
-	if strings.HasPrefix(c.Src, "http://") || strings.HasPrefix(c.Src, "https://") {
+	if c.isAddress() {
 		request.Query.Set("url", c.Src)
 		return request, nil
 	}
 	err = c.attach(r.process, &request)
 	return request, err
+}
+
+func (c *importCommand) isAddress() bool {
+	return strings.HasPrefix(c.Src, "http://") || strings.HasPrefix(c.Src, "https://")
+}
+
+// onlyOnServer refuses, beside --to, what only a server can do: there is no project that could have a conflict, and nothing
+// that an owner would be remembered of.
+func (c *importCommand) onlyOnServer() error {
+	refuse := func(what, fix string) error {
+		return &failure{code: exitUsage, err: fmt.Errorf("--to writes a file without a server, and %s", what), fix: fix}
+	}
+	switch {
+	case c.isAddress():
+		return refuse("fetches nothing: the source is the address "+c.Src, "pipe it in: curl -sS "+c.Src+" | mockbase import - --to "+c.To)
+	case c.Source != "":
+		return refuse("a file has no owner: --source says nothing there", "give --source to mockbase apply, which remembers it")
+	case c.OnConflict != "":
+		return refuse("nothing is there yet that --on-conflict could be about", "leave --on-conflict out")
+	case c.DryRun:
+		return refuse("changes no project: --dry-run says nothing there", "write --to - to see what would be written")
+	case c.Expand:
+		return refuse("keeps an OpenAPI document whole: --expand needs a server", "leave --to out, and take the mocks with mockbase export")
+	}
+	return nil
 }
 
 // send imports on the server, and prints what became of the source.
@@ -199,6 +224,9 @@ func readFolder(root fs.FS) ([]interchange.File, error) {
 
 // convert writes a definition file.
 func (c *importCommand) convert(p *process) error {
+	if err := c.onlyOnServer(); err != nil {
+		return err
+	}
 	files, err := c.files(p)
 	if err != nil {
 		return err

@@ -71,6 +71,7 @@ type grammar struct {
 	Import      importCommand      `cmd:"" help:"Bring files of other tools into a project, or turn them into definition files."`
 	Export      exportCommand      `cmd:"" help:"Write a project, or its traffic, into files."`
 	Run         runCommand         `cmd:"" help:"Serve mocks to one command, and judge what it called."`
+	Backoff     backoffCommand     `cmd:"" help:"Show how clients behaved that were refused."`
 	Verify      verifyCommand      `cmd:"" help:"Judge recorded calls by what was expected."`
 	Traffic     trafficCommands    `cmd:"" help:"Look at recorded calls."`
 	Tail        tailCommand        `cmd:"" help:"Print calls as they come."`

@@ -106,7 +106,7 @@ type auditCommand struct {
 func (c *auditCommand) Run(p *process) error {
 	return p.call(&c.Target, "read audit log", func(r *remote) error {
 		q := url.Values{}
-		since, err := moment("--since", c.Since, p.clock())
+		since, err := moment(c.Since, p.clock())
 		if err != nil {
 			return err
 		}

@@ -65,13 +65,13 @@ func (f *trafficFilter) query(now time.Time) (url.Values, error) {
 		}
 		set("answeredBy", "simulated-limit,shield")
 	}
-	since, err := moment("--since", f.Since, now)
+	since, err := moment(f.Since, now)
 	set("since", since)
 	return q, err
 }
 
-// moment reads a time, or a duration that counts back from now.
-func moment(flag, text string, now time.Time) (string, error) {
+// moment reads the time of --since, or a duration that counts back from now.
+func moment(text string, now time.Time) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -80,7 +80,7 @@ func moment(flag, text string, now time.Time) (string, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return "", &failure{code: exitUsage, err: fmt.Errorf("%s: %q is no time", flag, text), fix: "write a time like 2026-01-31T12:00:00Z, or how long ago, like 10m"}
+		return "", &failure{code: exitUsage, err: fmt.Errorf("--since: %q is no time", text), fix: "write a time like 2026-01-31T12:00:00Z, or how long ago, like 10m"}
 	}
 	return at.UTC().Format("2006-01-02T15:04:05.000Z"), nil
 }

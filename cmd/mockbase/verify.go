@@ -29,6 +29,7 @@ type verifyCommand struct {
 	Since       string          `name:"since" placeholder:"TIME" help:"Only calls since a time, as 2026-01-31T12:00:00Z, or since so long ago, as 10m."`
 	Wait        config.Duration `name:"wait" default:"0s" placeholder:"TIME" help:"How long to wait for a pass, at most 60s."`
 	Report      []string        `name:"report" placeholder:"KIND=FILE" help:"Write the verdict into a file: junit=FILE or json=FILE (repeatable)."`
+	Format      string          `name:"format" enum:"text,github" default:"text" help:"Form of the verdict for people: text, or github for annotations at the lines of mocks that came from files."`
 }
 
 // judged is a verdict as the API tells it (rule M-66).
@@ -102,8 +103,12 @@ func (r *remote) judge(question map[string]any, longer time.Duration) (*judged, 
 }
 
 // tell prints the verdict.
-func (*verifyCommand) tell(r *remote, v *judged, whole []byte) error {
-	if o := r.output; o == config.OutputAuto || o == config.OutputTable || o == "" {
+func (c *verifyCommand) tell(r *remote, v *judged, whole []byte) error {
+	if c.Format == "github" {
+		if err := v.annotate(r); err != nil {
+			return err
+		}
+	} else if o := r.output; o == config.OutputAuto || o == config.OutputTable || o == "" {
 		v.print(r.Out, "mockbase traffic get --project "+r.slug)
 	} else if err := r.printDocument(o, whole); err != nil {
 		return err
@@ -128,7 +133,7 @@ func (c *verifyCommand) question(p *process) (map[string]any, error) {
 		}
 	}
 	set("session", c.Session)
-	since, err := moment("--since", c.Since, p.clock())
+	since, err := moment(c.Since, p.clock())
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (f *Folder) make(ctx context.Context, path string) error {
 	if err != nil {
 		return unavailable("the backup cannot be read again", err)
 	}
-	if err := os.WriteFile(path+digest, []byte(sum+"  "+filepath.Base(path)+"\n"), 0o600); err != nil {
+	if err := State(path, sum); err != nil {
 		return unavailable("the backup cannot be written", err)
 	}
 	if err := os.Rename(path+unready, path); err != nil {
@@ -203,6 +203,14 @@ func Digest(path string) (string, error) {
 		return "", fmt.Errorf("read file: %w", err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// State writes the digest of a file beside it, as "sha256sum --check" reads it.
+func State(path, sum string) error {
+	if err := os.WriteFile(path+digest, []byte(sum+"  "+filepath.Base(path)+"\n"), 0o600); err != nil {
+		return fmt.Errorf("write digest: %w", err)
+	}
+	return nil
 }
 
 // Stated returns the digest that stands beside a file, "" if there is none.
