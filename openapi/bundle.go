@@ -45,6 +45,7 @@ func Bundle(name string, text []byte, open Opener) (*Source, error) {
 		b.follow(next)
 	}
 	b.attach()
+	b.source.cutDeep()
 	first.files = b.order
 	return first, nil
 }

@@ -395,7 +395,7 @@ func allowsBody(status int) bool {
 // write adds the body and its type.
 func (v *variant) write(o, headers *object) {
 	mediaType := v.media.header(media{}, true)
-	if v.media.parsed.isJSON() && (v.body.Kind != mockbase.NodeText || !v.media.holdsJSON(v.body.Text)) {
+	if v.media.parsed.isJSON() && !deeper(v.body, deepBody) && (v.body.Kind != mockbase.NodeText || !v.media.holdsJSON(v.body.Text)) {
 		o.set("json", v.body)
 		if mediaType != "application/json" {
 			headers.set("Content-Type", textNode(mediaType))

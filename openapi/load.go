@@ -8,7 +8,7 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
-// The bounds of a document (rule M-9). References are bounded apart.
+// The bounds of a document (rule M-9). References are bounded apart, and what is nested deep is cut (maxNested).
 const (
 	maxDepth  = 400
 	maxValues = 3_000_000
@@ -34,6 +34,7 @@ func Parse(text []byte) (*Source, error) {
 	if err := s.identify(); err != nil {
 		return nil, err
 	}
+	s.cutDeep()
 	return &Source{tree: s}, nil
 }
 
