@@ -114,6 +114,8 @@ type FieldError struct {
 	Column int `json:"column,omitempty"`
 	// Suggestion is the nearest known name, for an unknown key or value.
 	Suggestion string `json:"suggestion,omitempty"`
+	// Inside is where in the text that the pointer leads to the fault is; [Locate] makes it a line and a column of the whole.
+	Inside TextPlace `json:"-"`
 }
 
 // Within describes the fault of a file that a document names: its place in the file, and the pointer below root, which is

@@ -19,9 +19,26 @@ func Locate(src []byte, f Format, fields []FieldError) []FieldError {
 	for i := range located {
 		if located[i].Line == 0 {
 			located[i] = locate(root, located[i])
+			locateWithin(src, f, root, &located[i])
 		}
 	}
 	return located
+}
+
+// locateWithin makes the place of a fault that of what is wrong inside the text, where that is known.
+func locateWithin(src []byte, f Format, root *Node, fault *FieldError) {
+	if fault.Inside == (TextPlace{}) {
+		return
+	}
+	n := root
+	for token := range strings.SplitSeq(strings.TrimPrefix(fault.Pointer, "#/"), "/") {
+		if n = n.child(unPointerToken(token)); n == nil {
+			return
+		}
+	}
+	if line, column, ok := placeWithin(src, f, n, fault.Inside); ok {
+		fault.Line, fault.Column = line, column
+	}
 }
 
 // locate fills in the place of the value that the fault's pointer leads to, or of the innermost object or list on the

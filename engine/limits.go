@@ -236,7 +236,11 @@ func (b *limitsBuilder) key(texts []string, at string) key {
 func (b *limitsBuilder) script(text, pointer, what string) *script {
 	compiled, err := b.settings.scripts.compile(scriptKey{source: text})
 	if err != nil {
-		b.faults.Append(mockbase.FieldError{Pointer: pointer, Code: mockbase.FieldSyntax, Detail: err.Error()})
+		fault := syntaxFault(pointer, err)
+		if what == "key" && fault.Inside.Line == 1 {
+			fault.Inside.Column += len("template:") // which the text begins with
+		}
+		b.faults.Append(fault)
 		return nil
 	}
 	b.made.uses |= compiled.Uses()

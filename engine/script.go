@@ -81,6 +81,16 @@ func (s *scripts) compile(key scriptKey) (*template.Template, error) {
 	return compiled, nil
 }
 
+// syntaxFault is the fault of a text that is no template.
+func syntaxFault(pointer string, err error) mockbase.FieldError {
+	fault := mockbase.FieldError{Pointer: pointer, Code: mockbase.FieldSyntax, Detail: err.Error()}
+	if wrong, ok := errors.AsType[*template.SyntaxError](err); ok {
+		fault.Pointer += wrong.Pointer
+		fault.Inside = mockbase.TextPlace{Line: wrong.Line, Column: wrong.Column}
+	}
+	return fault
+}
+
 func compileScript(key scriptKey) (*template.Template, error) {
 	if key.isJSON {
 		return template.CompileJSON([]byte(key.source))
@@ -100,10 +110,7 @@ func (w *workbench) compileScript(key scriptKey, pointer, what string) *script {
 	}
 	compiled, err := w.settings.scripts.compile(key)
 	if err != nil {
-		if wrong, ok := errors.AsType[*template.SyntaxError](err); ok {
-			pointer += wrong.Pointer
-		}
-		w.faults.Append(mockbase.FieldError{Pointer: w.at + pointer, Code: mockbase.FieldSyntax, Detail: err.Error()})
+		w.faults.Append(syntaxFault(w.at+pointer, err))
 		return nil
 	}
 	w.uses |= compiled.Uses()

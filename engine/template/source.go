@@ -185,7 +185,22 @@ func (s *source) parse() (map[string]*parse.Tree, error) {
 	if message == endMessage {
 		return nil, s.fault(len(s.text), "the text ends inside a block: an {{ end }} is missing")
 	}
-	return nil, s.fault(s.culprit(), message)
+	return nil, s.fault(s.named(s.culprit(), message), message)
+}
+
+// named is where the piece of the text that a message ends with stands in the action at an offset, else the offset.
+func (s *source) named(offset int, message string) int {
+	i := strings.LastIndexAny(message, " ") + 1
+	piece := strings.Trim(message[i:], `"`)
+	if unquoted, err := strconv.Unquote(message[i:]); err == nil && message[i] == '"' {
+		piece = unquoted
+	}
+	if len(piece) < len(message[i:]) || strings.HasPrefix(piece, "'") {
+		if at := strings.Index(s.text[offset:], piece); at > 0 {
+			return offset + at
+		}
+	}
+	return offset
 }
 
 const endMessage = "unexpected EOF"
