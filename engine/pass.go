@@ -17,8 +17,7 @@ type passing struct {
 	// to renders the upstream's URL; nil is a fixed one.
 	to *script
 	// headers override those of the upstream.
-	headers  []mockbase.Header
-	decision string
+	headers []mockbase.Header
 	// record says what becomes a mock; nil is nothing.
 	record *recordRules
 }
@@ -30,7 +29,7 @@ var (
 
 // compilePass compiles a proxy, whose place is the pointer; it returns nil when its upstream can never be called.
 func (w *workbench) compilePass(from *mockbase.Proxy, headers []mockbase.Header) *passing {
-	p := &passing{headers: headers, decision: w.decision, record: compileRecord(from), to: w.script(from.To, "/proxy/to", "upstream's URL")}
+	p := &passing{headers: headers, record: compileRecord(from), to: w.script(from.To, "/proxy/to", "upstream's URL")}
 	kind := proxy.FixedUpstream
 	if p.to != nil {
 		kind = proxy.TemplatedUpstream
@@ -129,10 +128,6 @@ func (p *passing) lay(c *call, to, answer http.Header) {
 	}
 	for i := range p.headers {
 		override(to, &p.headers[i])
-	}
-	delete(to, headerDecision)
-	if p.decision != "" {
-		to[headerDecision] = []string{p.decision}
 	}
 	s.origins.decorate(to, c.allowed)
 	c.protectBrowser(to)

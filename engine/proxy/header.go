@@ -165,6 +165,8 @@ func viaOf(major, minor int) string {
 // answerHeader builds the header of the answer from the upstream's.
 func (r *Route) answerHeader(in *Request, answer *http.Response) http.Header {
 	h := withoutHops(answer.Header)
+	// What another server says of its mocks would be taken for a word of this one (rule M7).
+	delete(h, ownPrefix+"Mock")
 	if r.rule.Via {
 		appendValue(h, headerVia, viaOf(answer.ProtoMajor, answer.ProtoMinor))
 	}
