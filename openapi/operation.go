@@ -39,6 +39,9 @@ func (op *operation) ready() *operation {
 			op.readCallbacks()
 		}
 		op.readResponses()
+		if op.document.source.dialect != dialect20 {
+			op.checkLinks()
+		}
 		op.security = op.readSecurity()
 	})
 	return op
