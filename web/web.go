@@ -48,10 +48,12 @@ type Facts struct {
 	Example string
 }
 
-// Page is the first page. It answers GET and HEAD of / alone.
+// Page is the first page, and those that links to accounts lead to. It answers GET and HEAD of /, /setup, /invite and /reset.
 type Page struct {
 	options Options
 	page    *template.Template
+	link    *template.Template
+	links   map[string]link
 	policy  string
 }
 
@@ -63,13 +65,17 @@ func New(o Options) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse page: %w", err)
 	}
+	linked, err := template.New("link").Parse(linkSource)
+	if err != nil {
+		return nil, fmt.Errorf("parse page: %w", err)
+	}
 	if o.Facts == nil {
 		o.Facts = func() Facts { return Facts{} }
 	}
 	digest := sha256.Sum256([]byte(styleSource))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) +
 		"'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	return &Page{options: o, page: page, policy: policy}, nil
+	return &Page{options: o, page: page, link: linked, links: links(), policy: policy}, nil
 }
 
 // view is what the template is given.
@@ -81,7 +87,8 @@ type view struct {
 
 // ServeHTTP writes the page (rule M-249). Its headers are those of rule M-18, with a policy of its own.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/" {
+	at, isLink := p.links[r.URL.Path]
+	if r.URL.Path != "/" && !isLink {
 		w.WriteHeader(http.StatusNotFound) // whoever serves the page has words for it
 		return
 	}
@@ -90,11 +97,20 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the page answers GET and HEAD", http.StatusMethodNotAllowed)
 		return
 	}
-	v := view{Options: p.options, Facts: p.options.Facts(), Style: template.CSS(styleSource)} //nolint:gosec // the style is ours
-	v.PublicURL = orOrigin(v.PublicURL, r) + v.BasePath
-	v.MocksURL = orOrigin(v.MocksURL, r) + v.BasePath
+	o := p.options
+	o.PublicURL, o.MocksURL = orOrigin(o.PublicURL, r)+o.BasePath, orOrigin(o.MocksURL, r)+o.BasePath
+	style := template.CSS(styleSource) //nolint:gosec // the style is ours
+	if isLink {
+		p.write(w, r, p.link, linkView{at, o, style})
+		return
+	}
+	p.write(w, r, p.page, view{Options: o, Facts: p.options.Facts(), Style: style})
+}
+
+// write answers with a page.
+func (p *Page) write(w http.ResponseWriter, r *http.Request, source *template.Template, v any) {
 	var page bytes.Buffer
-	if err := p.page.Execute(&page, v); err != nil {
+	if err := source.Execute(&page, v); err != nil {
 		http.Error(w, "the page cannot be shown", http.StatusInternalServerError)
 		return
 	}
