@@ -16,6 +16,8 @@ type openAPIWriter struct {
 
 	read  []*exportedMock
 	paths []*exportedPath
+	// places finds a path by its shape, which is the path without the names of parameters.
+	places map[string]int
 	// taken are the operation ids, schemes the security schemes that operations name.
 	taken   map[string]bool
 	schemes doc
@@ -24,10 +26,10 @@ type openAPIWriter struct {
 
 // exportedPath is a path with its operations.
 type exportedPath struct {
-	// text is the path as the document has it, shape the same without the names of parameters.
-	text, shape string
-	names       []string
-	operations  []*exportedOperation
+	// text is the path as the document has it, names are those of its parameters.
+	text       string
+	names      []string
+	operations []*exportedOperation
 }
 
 // exportedOperation is a method of a path with the mocks that answer it.
@@ -48,7 +50,7 @@ type answered struct {
 
 // openAPI writes the project as a document of the version 3.1, or as the document that the project has with its mocks in it.
 func (e *exporter) openAPI() (*mockbase.Node, error) {
-	w := &openAPIWriter{exporter: e, taken: map[string]bool{}}
+	w := &openAPIWriter{exporter: e, taken: map[string]bool{}, places: map[string]int{}}
 	ordered := slices.Clone(e.mocks)
 	slices.SortStableFunc(ordered, before)
 	// What answers without conditions comes first: the first example of a status is the usual one.
@@ -188,10 +190,11 @@ func (w *openAPIWriter) path(x *exportedMock) (text string, names []string, ok b
 // at finds the path of the same shape, or makes it. Parameters are called as the first mock calls them.
 func (w *openAPIWriter) at(text string, names []string) (path *exportedPath, rename map[string]string) {
 	shape := shapeOf(text)
-	i := slices.IndexFunc(w.paths, func(p *exportedPath) bool { return p.shape == shape })
-	if i < 0 {
-		w.paths = append(w.paths, &exportedPath{text: text, shape: shape, names: names})
-		i = len(w.paths) - 1
+	i, known := w.places[shape]
+	if !known {
+		i = len(w.paths)
+		w.paths = append(w.paths, &exportedPath{text: text, names: names})
+		w.places[shape] = i
 	}
 	rename = map[string]string{}
 	for j, name := range names {
@@ -236,7 +239,7 @@ func (w *openAPIWriter) document() *doc {
 	} else if w.options.BaseURL != "" {
 		root.set("servers", listNode(with("url", textNode(w.options.BaseURL)).node()))
 	}
-	paths := membersOf(root.get("paths"))
+	paths := newPathList(root.get("paths"))
 	prefix := serverPath(root)
 	for _, p := range w.paths {
 		w.merge(paths, p, prefix)
@@ -323,16 +326,14 @@ func serverPath(root *doc) string {
 }
 
 // merge writes a path into the paths of a document.
-func (w *openAPIWriter) merge(paths *doc, p *exportedPath, prefix string) {
+func (w *openAPIWriter) merge(paths *pathList, p *exportedPath, prefix string) {
 	text, foreign := w.below(p.text, prefix)
-	shape := shapeOf(text)
-	for _, m := range paths.members {
-		if shapeOf(m.Key) == shape && m.Key != text {
-			p.rename(parameterNames(m.Key))
-			text = m.Key
-		}
+	i := paths.find(text)
+	if key := paths.members[i].Key; key != text {
+		p.rename(parameterNames(key))
+		text = key
 	}
-	item := membersOf(paths.get(text))
+	item := membersOf(paths.members[i].Value)
 	if foreign && item.empty() {
 		item.set("servers", listNode(with("url", textNode("/")).node()))
 	}
@@ -340,7 +341,34 @@ func (w *openAPIWriter) merge(paths *doc, p *exportedPath, prefix string) {
 		key := strings.ToLower(op.method)
 		item.set(key, w.operation(op, membersOf(item.get(key)), parameterNames(text)))
 	}
-	paths.set(text, item.node())
+	paths.members[i].Value = item.node()
+}
+
+// pathList are the paths of a document, which are found by their shape.
+type pathList struct {
+	doc
+
+	places map[string]int
+}
+
+func newPathList(n *mockbase.Node) *pathList {
+	l := &pathList{doc: *membersOf(n), places: map[string]int{}}
+	for i, m := range l.members {
+		l.places[shapeOf(m.Key)] = i
+	}
+	return l
+}
+
+// find finds the place of a path, or of one of the same shape, which is added if there is none.
+func (l *pathList) find(text string) int {
+	shape := shapeOf(text)
+	i, known := l.places[shape]
+	if !known {
+		i = len(l.members)
+		l.members = append(l.members, mockbase.Member{Key: text})
+		l.places[shape] = i
+	}
+	return i
 }
 
 // below is a path as it stands below the path of the first server. One that lies elsewhere is foreign to that server.

@@ -293,7 +293,8 @@ func (w *openAPIWriter) bodyCondition(one atom, content *mediaTypes) {
 			name, _ := sampleOf(part.member("name"))
 			content.find("multipart/form-data").property(name, "")
 		}
-	case "body/jsonPath", "body/xpath", "body/base64", "body/empty":
+	case "body/json", "body/jsonExact", "body/xml", "body/text":
+	default:
 		w.lost(one.at, "the condition on the body is no part of a document: the answer is an example without it")
 	}
 }

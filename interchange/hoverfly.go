@@ -280,12 +280,37 @@ func (p *hoverflyPair) destination(r *object, placed bool) { //nolint:revive // 
 		p.out.lost(v, "the destination is left out: the mock answers at its own address, as Hoverfly does as a web server")
 		return
 	}
+	p.out.lost(v, "the destination is all that the request says: it becomes the host, so that the mock answers only there")
 	if p.host != "" && len(matchers) == 1 {
 		p.mock.request.set("host", textNode(p.host))
-		p.out.lost(v, "the destination is all that the request says: it becomes the host, so that the mock answers only there")
 		return
 	}
-	p.mock.unmet(v, "the destination is all that the request says, and is no single name")
+	for _, m := range matchers {
+		p.hostMatcher(m)
+	}
+}
+
+// hostMatcher makes a condition on the host of one on the destination, which has no port here unless it states one.
+func (p *hoverflyPair) hostMatcher(m hoverflyMatcher) {
+	text, operator := m.operand.text(), "matches"
+	const port = `(?::\d+)?`
+	switch {
+	case !m.operand.scalar():
+		p.mock.unmet(m.from, "the condition on the destination has no value that is a text")
+		return
+	case m.kind == "exact":
+		text = regexp.QuoteMeta(text) + port
+	case m.kind == "glob":
+		text = globPattern(text) + port
+	case m.kind == "regex":
+		operator = "search"
+	default:
+		p.mock.unmet(m.from, "the condition %s cannot be put on a destination", quoted(m.kind))
+		return
+	}
+	if p.mock.expression(m.from, text) {
+		p.mock.needs(with("headers", with("Host", with(operator, textNode(text)).node()).node()).node())
+	}
 }
 
 // globPattern turns a glob into a regular expression.

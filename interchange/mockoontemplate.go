@@ -41,6 +41,9 @@ func (t *mockoonText) withData(text string, depth int) string {
 	}
 	return replaceTags(text, func(tag string) (string, bool) {
 		c, err := parseCall(tag)
+		if err == nil && c.head.text == "concat" {
+			return t.joinedData(c, depth)
+		}
 		if err != nil || c.head.text != "data" && c.head.text != "dataRaw" || len(c.args) == 0 || len(c.args) > 2 {
 			return "", false
 		}
@@ -50,6 +53,28 @@ func (t *mockoonText) withData(text string, depth int) string {
 		}
 		return partOf(content.text(), c.args[len(c.args)-1].text)
 	})
+}
+
+// joinedData puts texts and whole buckets together that an expression joins.
+func (t *mockoonText) joinedData(c *hbCall, depth int) (string, bool) {
+	var b strings.Builder
+	buckets := 0
+	for _, a := range c.args {
+		switch {
+		case a.kind == hbString && !strings.Contains(a.text, "{{"):
+			b.WriteString(a.text)
+		case a.kind == hbSub && (a.sub.head.text == "data" || a.sub.head.text == "dataRaw") && len(a.sub.args) == 1:
+			content := t.environment.buckets[a.sub.args[0].text].member("value")
+			if !content.ok() {
+				return "", false
+			}
+			b.WriteString(t.withData(content.text(), depth-1))
+			buckets++
+		default:
+			return "", false
+		}
+	}
+	return b.String(), buckets > 0
 }
 
 // partOf returns a part of a bucket of data that is JSON and no template.

@@ -44,7 +44,9 @@ func importDocument(files []interchange.File, o *importOptions) (*imported, erro
 		return from, nil
 	}
 	if o.prefix != "" {
-		return nil, mockbase.Errorf(mockbase.CodeInvalidParameter, "prefix goes with expand=true alone: a document answers at the paths of its servers")
+		var faults mockbase.Faults
+		faults.Add(nil, queryPointer("prefix"), mockbase.FieldConflict, "the prefix goes with expand alone: a document answers at the paths of its servers")
+		return nil, invalidParameters(&faults)
 	}
 	entry := map[string]any{"name": documentName(parsed.Title()), "inline": text.JSON}
 	if o.limits {

@@ -32,6 +32,8 @@ type remote struct {
 	slug string
 	// slugs are the projects of a ready file.
 	slugs []string
+	// sent is the file that the request was made of, if it was.
+	sent sentFile
 }
 
 // call connects to a server and does what a command is for. Its error is one for people; what says what failed.

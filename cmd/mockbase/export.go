@@ -39,59 +39,73 @@ secret variables are no part of it. What the format of another tool cannot say i
 
 // Run writes the whole text at once, so that a file is never half written.
 func (c *exportCommand) Run(p *process) error {
-	if c.Split != "" && (c.Out != "" || c.notation() == "") {
-		return &failure{code: exitUsage, err: errors.New("--split writes the format mockbase into a folder"), fix: "leave out --out and --format"}
-	}
 	if err := c.check(); err != nil {
 		return err
 	}
-	return p.call(&c.Target, "export", func(r *remote) error {
-		request, err := c.request(r)
-		if err != nil {
+	return p.call(&c.Target, "export", c.fetch)
+}
+
+// fetch gets the text, and writes it where it belongs.
+func (c *exportCommand) fetch(r *remote) error {
+	request, err := c.request(r)
+	if err != nil {
+		return err
+	}
+	answer, err := r.Do(r.ctx, request)
+	if err != nil {
+		return err
+	}
+	if n := answer.Header.Get("Mockbase-Warnings"); n != "" && n != "0" && !r.quiet {
+		if err := tellLosses(r, request); err != nil {
 			return err
 		}
-		answer, err := r.Do(r.ctx, request)
-		if err != nil {
-			return err
-		}
-		if n := answer.Header.Get("Mockbase-Warnings"); n != "" && n != "0" && !p.quiet {
-			if err := c.tell(r, request); err != nil {
-				return err
-			}
-		}
-		switch {
-		case c.Split != "":
-			return c.split(p, answer.Body)
-		case c.Out != "":
-			return c.write(p, c.Out, answer.Body)
-		}
-		printf(p.Out, "%s", answer.Body)
-		return nil
-	})
+	}
+	switch {
+	case c.Split != "":
+		return c.split(r.process, answer.Body)
+	case c.Out != "":
+		return c.write(r.process, c.Out, answer.Body)
+	}
+	printf(r.Out, "%s", answer.Body)
+	return nil
 }
 
 // check refuses what the server would refuse, in words of the command line.
 func (c *exportCommand) check() error {
 	known := []string{"mockbase", "yaml", "json", "openapi", "postman", "wiremock", "har", "ndjson"}
-	switch {
-	case !slices.Contains(known, c.Format):
-		f := &failure{code: exitUsage, err: fmt.Errorf("--format knows no %q", c.Format), fix: "write one of " + strings.Join(known, ", ")}
-		if near := mockbase.Suggest(c.Format, known); near != "" {
-			f.err = fmt.Errorf("--format knows no %q, did you mean %q?", c.Format, near)
-		}
-		return f
-	case c.As != "" && c.As != "json" && c.As != "yaml":
-		return &failure{code: exitUsage, err: fmt.Errorf("--as knows no %q", c.As), fix: "write json or yaml"}
-	case c.As == "yaml" && c.Format != "mockbase" && c.Format != "openapi" && c.Format != "yaml":
-		return &failure{code: exitUsage, err: fmt.Errorf("--format %s is written as JSON alone", c.Format), fix: "leave out --as"}
-	case c.Tag != "" && (c.Format == "har" || c.Format == "ndjson"):
-		return &failure{code: exitUsage, err: errors.New("--tag chooses mocks, and recorded traffic has no tags"), fix: "leave it out, or name a mock with --mock"}
+	traffic := c.Format == "har" || c.Format == "ndjson"
+	wrong := func(fix, format string, args ...any) error {
+		return &failure{code: exitUsage, err: fmt.Errorf(format, args...), fix: fix}
 	}
-	return nil
+	switch near := mockbase.Suggest(c.Format, known); {
+	case !slices.Contains(known, c.Format) && near != "":
+		return wrong("write one of "+strings.Join(known, ", "), "--format knows no %q, did you mean %q?", c.Format, near)
+	case !slices.Contains(known, c.Format):
+		return wrong("write one of "+strings.Join(known, ", "), "--format knows no %q", c.Format)
+	case c.Split != "" && (c.Out != "" || c.notation() == ""):
+		return wrong("leave out --out, --format and --mock", "--split writes the format mockbase into a folder")
+	case traffic && c.Tag != "":
+		return wrong("leave it out, or name a mock with --mock", "--tag chooses mocks, and recorded traffic has no tags")
+	}
+	return c.checkNotation()
 }
 
-// tell lists what the format cannot say.
-func (c *exportCommand) tell(r *remote, request client.Request) error {
+func (c *exportCommand) checkNotation() error {
+	switch {
+	case c.As == "", c.As == "json" && c.Format != "ndjson":
+		return nil
+	case c.As != "json" && c.As != "yaml":
+		return &failure{code: exitUsage, err: fmt.Errorf("--as knows no %q", c.As), fix: "write json or yaml"}
+	case slices.Contains([]string{"mockbase", "openapi", "yaml"}, c.Format):
+		return nil
+	case c.Format == "ndjson":
+		return &failure{code: exitUsage, err: errors.New("--format ndjson is written as lines alone"), fix: "leave out --as"}
+	}
+	return &failure{code: exitUsage, err: fmt.Errorf("--format %s is written as JSON alone", c.Format), fix: "leave out --as"}
+}
+
+// tellLosses lists what the format cannot say.
+func tellLosses(r *remote, request client.Request) error {
 	request.Query = maps.Clone(request.Query)
 	request.Query.Set("warnings", "true")
 	request.Query.Del("as")
@@ -115,7 +129,7 @@ func (c *exportCommand) tell(r *remote, request client.Request) error {
 // notation is how a definition is written, "" for another format.
 func (c *exportCommand) notation() mockbase.Format {
 	switch {
-	case c.Mock != "" && c.Split == "": // the definition of the whole project is another address
+	case c.Mock != "": // the definition of the whole project is another address
 		return ""
 	case c.Format == "json", c.Format == "mockbase" && (c.As == "json" || c.Output == config.OutputJSON && c.As == ""):
 		return mockbase.FormatJSON

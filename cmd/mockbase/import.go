@@ -19,6 +19,7 @@ import (
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 	"github.com/mockbase/mockbase/interchange"
 	"github.com/mockbase/mockbase/management/catalog"
+	"github.com/mockbase/mockbase/openapi"
 )
 
 // importCommand brings files of other tools into a project, or turns them into definition files (rule C-40).
@@ -30,6 +31,8 @@ type importCommand struct {
 	Prefix     string `name:"prefix" placeholder:"PATH" help:"Put this before the path of every mock, such as /v1."`
 	Source     string `name:"source" placeholder:"NAME" help:"Who owns what the import makes; without it, format and title say so."`
 	Expand     bool   `name:"expand" help:"Make one mock for each operation of an OpenAPI document, instead of a document."`
+	Limits     bool   `name:"limits" help:"Make a limit of each 429 that an OpenAPI document declares."`
+	Root       string `name:"root" placeholder:"FILE" help:"The file of a folder or archive that the OpenAPI document begins with; without it, the one that says so."`
 	OnConflict string `name:"on-conflict" enum:",skip,replace,fail" default:"" placeholder:"WHAT" help:"What becomes of items that somebody edited or another source owns: skip, which is usual, replace or fail."`
 	DryRun     bool   `name:"dry-run" help:"Print the plan and change nothing."`
 	To         string `name:"to" placeholder:"FILE" help:"Write a definition file instead, without any server; - is standard output."`
@@ -56,12 +59,12 @@ func (c *importCommand) request(r *remote) (client.Request, error) {
 		return client.Request{}, err
 	}
 	request := client.Request{Method: http.MethodPost, Path: path, Query: url.Values{"format": {c.From}}}
-	for name, value := range map[string]string{"prefix": c.Prefix, "source": c.Source, "onConflict": c.OnConflict} {
+	for name, value := range map[string]string{"prefix": c.Prefix, "source": c.Source, "root": c.Root, "onConflict": c.OnConflict} {
 		if value != "" {
 			request.Query.Set(name, value)
 		}
 	}
-	for name, on := range map[string]bool{"expand": c.Expand, "dryRun": c.DryRun} {
+	for name, on := range map[string]bool{"expand": c.Expand, "limits": c.Limits, "dryRun": c.DryRun} {
 		if on {
 			request.Query.Set(name, "true")
 		}
@@ -105,6 +108,7 @@ func (c *importCommand) send(r *remote) error {
 	if err != nil {
 		return err
 	}
+	r.sent = sentFile{path: c.Src, whole: true}
 	answer, err := r.Do(r.ctx, request)
 	if err != nil {
 		return err
@@ -231,6 +235,9 @@ func (c *importCommand) convert(p *process) error {
 	if err != nil {
 		return err
 	}
+	if format, err := interchange.Detect(files); (c.From == "auto" && err == nil && format == interchange.FormatOpenAPI) || c.From == string(interchange.FormatOpenAPI) {
+		return c.convertDocument(p, files)
+	}
 	result, err := interchange.Import(p.ctx, files, interchange.Options{Format: interchange.Format(c.From), Prefix: c.Prefix})
 	if err != nil {
 		return &failure{code: exitBadInput, what: "import " + c.Src, err: err}
@@ -240,7 +247,12 @@ func (c *importCommand) convert(p *process) error {
 			printf(p.Err, "%s:%d:%d: warning: %s [%s]\n", filepath.Join(c.Src, w.File), w.Line, w.Column, w.Detail, w.Code)
 		}
 	}
-	text, err := mockbase.EncodeMockYAML(result.JSON())
+	return c.store(p, result.JSON(), strconv.Itoa(result.Mocks())+" of "+count(result.Found, "entry"))
+}
+
+// store writes a definition where --to says.
+func (c *importCommand) store(p *process, definition []byte, what string) error {
+	text, err := mockbase.EncodeMockYAML(definition)
 	if err != nil {
 		return fmt.Errorf("write yaml: %w", err)
 	}
@@ -251,6 +263,37 @@ func (c *importCommand) convert(p *process) error {
 	if err := os.WriteFile(c.To, text, 0o644); err != nil { //nolint:gosec // a definition is there to be shared
 		return &failure{code: exitEnvironment, what: "write " + c.To, err: err, fix: "name a file in a folder that this user can write"}
 	}
-	p.done("wrote %s into %s", strconv.Itoa(result.Mocks())+" of "+count(result.Found, "entry"), c.To)
+	p.done("wrote %s into %s", what, c.To)
 	return nil
+}
+
+// convertDocument makes mocks of the operations of an OpenAPI document of one file.
+func (c *importCommand) convertDocument(p *process, files []interchange.File) error {
+	if !c.Expand {
+		return &failure{
+			code: exitUsage, what: "import " + c.Src, err: errors.New("an OpenAPI document becomes mocks with --expand alone"),
+			fix: "write --expand --to FILE, or name the document in a definition: documents: [{name: api, file: api.yaml}]",
+		}
+	}
+	if len(files) != 1 {
+		return &failure{code: exitUsage, what: "import " + c.Src, err: errors.New("an OpenAPI document of several files is put together by a server"), fix: "leave out --to and name a project with -p"}
+	}
+	parsed, err := openapi.Parse(files[0].Text)
+	if err != nil {
+		return &failure{code: exitBadInput, what: "import " + c.Src, err: err}
+	}
+	made := parsed.Expand(openapi.ExpandOptions{Prefix: c.Prefix, Limits: c.Limits})
+	if !p.quiet {
+		for _, w := range made.Warnings {
+			printf(p.Err, "%s:%d:%d: warning: %s: %s [%s]\n", c.Src, w.Line, w.Column, w.Pointer, w.Detail, w.Code)
+		}
+	}
+	mocks := &mockbase.Node{Kind: mockbase.NodeList}
+	for _, m := range made.Mocks {
+		mocks.Items = append(mocks.Items, m.Document)
+	}
+	root := &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{
+		{Key: "version", Value: &mockbase.Node{Kind: mockbase.NodeNumber, Text: "1"}}, {Key: "mocks", Value: mocks},
+	}}
+	return c.store(p, root.JSON(), strconv.Itoa(len(made.Mocks))+" of "+count(made.Operations, "operation"))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/mockbase/mockbase"
@@ -67,7 +66,7 @@ func (r *remote) refused(what string, refused *client.RefusedError) error {
 	case http.StatusInternalServerError:
 		f.code, f.fix = exitDefect, "look for request "+refused.RequestID+" in the server's log, and report it at https://github.com/mockbase/mockbase/issues (version "+version+")"
 	default:
-		return wrongUse(what, refused)
+		return r.wrongUse(what, refused)
 	}
 	return f
 }
@@ -93,43 +92,4 @@ func after(d time.Duration) string {
 		return ""
 	}
 	return " in " + d.Round(time.Second).String()
-}
-
-// argument names what is wrong as the person gave it: a parameter of the query is a flag of the command.
-func argument(place string) string {
-	name, ok := strings.CutPrefix(strings.ReplaceAll(place, "/", "."), "query.")
-	if !ok {
-		return name
-	}
-	var b strings.Builder
-	b.WriteString("--")
-	for _, r := range name {
-		if r >= 'A' && r <= 'Z' {
-			b.WriteByte('-')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// wrongUse lists what the server says of the arguments it was given, each in a line of its own.
-func wrongUse(what string, refused *client.RefusedError) error {
-	if len(refused.Problem.Fields) == 0 {
-		return &failure{code: exitUsage, what: what, err: refused.Problem}
-	}
-	list := &faults{code: exitUsage}
-	for _, f := range refused.Problem.Fields {
-		line := "mockbase: " + what + ": "
-		if place := strings.TrimPrefix(strings.TrimPrefix(f.Pointer, "#"), "/"); place != "" {
-			line += argument(place) + ": "
-		}
-		list.lines = append(list.lines, line+f.Detail)
-		fix := ""
-		if f.Suggestion != "" {
-			fix = "did you mean " + f.Suggestion + "?"
-		}
-		list.fixes = append(list.fixes, fix)
-	}
-	return list
 }

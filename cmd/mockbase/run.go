@@ -111,6 +111,8 @@ type process struct {
 	quiet    bool
 	noColor  bool
 	verbose  int
+	// words of the command line that the command knows: flags, and the names of arguments.
+	given naming
 }
 
 // run is the program: main calls it with what the process has, tests with what they choose. It returns the exit code.
@@ -182,6 +184,7 @@ func (p *process) parse(g *grammar, args []string) (*kong.Context, error) {
 	}
 	p.quiet, p.noColor, p.verbose = g.Quiet, g.NoColor, g.Verbose
 	p.origins = p.settings.Note(command)
+	p.given = namingOf(command.Selected())
 	if found := p.settings.Faults(); len(found) > 0 {
 		return nil, settingFaults(found)
 	}

@@ -73,6 +73,7 @@ func (c *verifyCommand) Run(p *process) error {
 		if err != nil {
 			return err
 		}
+		r.sent = c.sent(question)
 		reports, err := reportsOf(c.Report)
 		if err != nil {
 			return err
@@ -149,6 +150,17 @@ func (c *verifyCommand) question(p *process) (map[string]any, error) {
 		question["expectations"] = expectations
 	}
 	return question, err
+}
+
+// sent says which members of a question came from the file. Those that flags state came from them.
+func (c *verifyCommand) sent(question map[string]any) sentFile {
+	f := sentFile{path: c.File}
+	for name, stated := range question {
+		if _, raw := stated.(json.RawMessage); raw {
+			f.members = append(f.members, name)
+		}
+	}
+	return f
 }
 
 // readQuestion reads a file of expectations.
