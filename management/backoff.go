@@ -52,6 +52,9 @@ func (s *Server) backoff(c *call) error {
 		}
 		return err
 	}
+	if err := s.neverSeen(c, v); err != nil {
+		return err
+	}
 	all, complete := s.recorded(c, v)
 	if v.backoff.mock != "" && len(v.backoff.question.Mocks) == 0 && len(all) == 0 {
 		p.faults.Append(mockbase.FieldError{

@@ -25,6 +25,7 @@ const backoffPath = shopPath + "/backoff"
 func refusing(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
+	w.send(call{method: http.MethodPost, path: shopPath + "/sessions", as: editor, body: `{"name":"other"}`}).want(http.StatusCreated)
 	w.apply(`{"mocks":[
 		{"name":"orders","request":"GET /orders","rateLimit":{"limit":1,"window":"1m","key":"header:X-Api-Key"},"response":{"text":"ok"},"expect":{"backoff":{}}},
 		{"name":"flaky","request":"POST /pay/{who}","response":{"status":503},"expect":{"backoff":{"key":"path:who","maxUnsafe":1,"minRejections":0}}},

@@ -27,7 +27,9 @@ type verification struct {
 	filter mockbase.TrafficFilter
 	wait   time.Duration
 	// began is when the session began, whose exchanges can't be older.
-	began    time.Time
+	began time.Time
+	// unknown is the refusal of a session that is not there now; it may have ended, or begin during the wait.
+	unknown  error
 	question verdict.Question
 	backoff  backoffQuestion
 }
@@ -78,7 +80,27 @@ func (s *Server) verify(c *call) error {
 			v.question.Mocks = append(v.question.Mocks, m.Name)
 		}
 	}
-	return c.json(http.StatusOK, s.await(c, v))
+	judged := s.await(c, v)
+	if err := s.neverSeen(c, v); err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, judged)
+}
+
+// neverSeen refuses a session that is not there and that left no traffic: its name is misspelt more likely than not. What
+// was dropped or evicted may have been of it.
+func (s *Server) neverSeen(c *call, v *verification) error {
+	if v.unknown == nil {
+		return nil
+	}
+	if _, err := s.State.Session(c.project.Project.ID, v.filter.Session); err == nil {
+		return nil
+	}
+	page := s.Traffic.Traffic(c.project.Project.ID, mockbase.TrafficFilter{Session: v.filter.Session, Masked: true}, "", 1)
+	if len(page.Items) > 0 || !page.LostUntil.IsZero() {
+		return nil
+	}
+	return v.unknown
 }
 
 // read reads everything but the expectations.
@@ -163,6 +185,7 @@ func (s *Server) rangeOf(c *call, v *verification) error {
 		v.began, v.filter.Session = session.StartedAt, session.ID
 		return nil
 	case mockbase.ErrorCode(err) == mockbase.CodeNotFound:
+		v.unknown = err
 		return nil
 	default:
 		return err

@@ -3,6 +3,7 @@ package management_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ func (w *world) verify(body string) map[string]any {
 func TestM180_recorded_requests_are_verified(t *testing.T) {
 	t.Parallel()
 	w := shopping(t)
+	w.send(call{method: http.MethodPost, path: "/api/v1/projects/shop/sessions", as: editor, body: `{"name":"other"}`}).want(http.StatusCreated)
 	for name, c := range map[string]struct{ body, want string }{
 		"the mocks' own":           {`{}`, "pass"},
 		"a mock":                   {`{"expectations":[{"mock":"make","times":1}]}`, "pass"},
@@ -126,6 +128,44 @@ func TestM72_a_verification_waits_for_a_pass(t *testing.T) {
 	}
 	if got := w.verify(`{"wait":"80ms","expectations":[{"mock":"spare","times":2}]}`); got["verdict"] != "fail" {
 		t.Errorf("at the end: %v", got)
+	}
+}
+
+// A misspelt session must not pass, one that has ended is judged by what it left (rules AA7 and AA11), and one may begin
+// while a verification waits.
+func TestAA11_sessions_that_never_were_are_told_from_those_that_ended(t *testing.T) {
+	t.Parallel()
+	w := shopping(t)
+	ask := func(session string) *reply {
+		return w.send(call{method: http.MethodPost, path: verifyPath, as: viewer, body: `{"session":"` + session + `","expectations":[{"mock":"spare","times":{"min":0}}]}`})
+	}
+	backoff := func(session string) *reply {
+		return w.send(call{method: http.MethodGet, path: "/api/v1/projects/shop/backoff?session=" + session, as: viewer})
+	}
+	if got := ask("nobody").want(http.StatusNotFound).problem(); got.Code != mockbase.CodeNotFound || !strings.Contains(got.Detail, "nobody") {
+		t.Errorf("verify: %+v", got)
+	}
+	backoff("nobody").want(http.StatusNotFound)
+	w.send(call{method: http.MethodGet, path: "/api/v1/projects/shop/sessions/nobody/clock", as: viewer}).want(http.StatusNotFound)
+	if got := w.send(call{method: http.MethodGet, path: "/api/v1/projects/shop/traffic?session=nobody", as: viewer}).want(http.StatusOK); len(got.names("id")) != 0 {
+		t.Errorf("traffic: %s", got.body)
+	}
+
+	visit := func() {
+		w.engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://mocks.test/m/shop/~brief/spare", http.NoBody))
+	}
+	visit()
+	w.send(call{method: http.MethodDelete, path: "/api/v1/projects/shop/sessions/brief", as: editor}).want(http.StatusNoContent)
+	ask("brief").want(http.StatusOK)
+	backoff("brief").want(http.StatusOK)
+
+	w.send(call{method: http.MethodDelete, path: "/api/v1/projects/shop/traffic", as: editor}).want(http.StatusOK)
+	go func() {
+		<-time.After(100 * time.Millisecond)
+		visit()
+	}()
+	if got := w.verify(`{"session":"brief","wait":"20s","expectations":[{"mock":"spare","times":1}]}`); got["verdict"] != "pass" {
+		t.Errorf("a session that began meanwhile: %v", got)
 	}
 }
 
