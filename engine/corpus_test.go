@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,4 +225,36 @@ func (x *exchangeCase) wasRecorded(t *testing.T, _, data string) {
 		t.Fatal(err)
 	}
 	testkit.HoldsJSON(t, data, last)
+}
+
+// lasting are the functions of goroutines that outlive requests: those of servers, of connections that wait for a request on
+// either side, and of what makes mocks of what it hears.
+var lasting = []string{
+	"engine/parking.(*Lot).accept", "engine/parking.(*Lot).Serve", "engine/parking.(*Lot).idle", "bufio.(*Reader).Peek",
+	"net/http.(*persistConn)", "net/http.(*http2ClientConn)", "engine/tape.(*Recorder).run", "engine_test.(*upstream)",
+}
+
+// leavesNoRequest waits until no goroutine serves a request of a case any more, while its server goes on.
+func leavesNoRequest(t *testing.T, name string) {
+	t.Helper()
+	label := strconv.Quote("case") + ":" + strconv.Quote(name)
+	var left []string
+	for range 500 {
+		left = left[:0]
+		var all bytes.Buffer
+		if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {
+			t.Fatal(err)
+		}
+		for stack := range strings.SplitSeq(all.String(), "\n\n") {
+			outlives := func(function string) bool { return strings.Contains(stack, function) }
+			if strings.Contains(stack, label) && !slices.ContainsFunc(lasting, outlives) {
+				left = append(left, stack)
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines are left of the requests:\n\n%s", len(left), strings.Join(left, "\n\n"))
 }

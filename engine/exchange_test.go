@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,9 +84,16 @@ func TestExchanges(t *testing.T) {
 			x := &exchangeCase{}
 			x.unpublished = slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "refused" })
 			x.breaks = slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "break" })
-			for _, f := range archive.Files {
-				x.step(t, f.Name, string(f.Data))
+			// Whatever a goroutine starts inherits its labels.
+			pprof.Do(t.Context(), pprof.Labels("case", name), func(context.Context) {
+				for _, f := range archive.Files {
+					x.step(t, f.Name, string(f.Data))
+				}
+			})
+			if x.conn != nil {
+				x.conn.Close()
 			}
+			leavesNoRequest(t, name)
 		})
 	}
 }
