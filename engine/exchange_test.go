@@ -483,6 +483,12 @@ func publishDefinition(tb testing.TB, e *engine.Engine, definition string) {
 // serveEngine serves over a real socket and returns its address.
 func serveEngine(tb testing.TB, h http.Handler) string {
 	tb.Helper()
+	address, _ := serveInLot(tb, h)
+	return address
+}
+
+func serveInLot(tb testing.TB, h http.Handler) (address string, lot *parking.Lot) {
+	tb.Helper()
 	var config net.ListenConfig
 	listener, err := config.Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -492,7 +498,7 @@ func serveEngine(tb testing.TB, h http.Handler) string {
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, DisableGeneralOptionsHandler: true,
 	}
 	// Every delay is parked, and connections go back and forth between most requests: neither may ever show.
-	lot := parking.New(server, parking.Options{Shortest: time.Nanosecond, Linger: 5 * time.Millisecond})
+	lot = parking.New(server, parking.Options{Shortest: time.Nanosecond, Linger: 5 * time.Millisecond})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -502,5 +508,5 @@ func serveEngine(tb testing.TB, h http.Handler) string {
 		_ = lot.Close()
 		<-done
 	})
-	return listener.Addr().String()
+	return listener.Addr().String(), lot
 }
