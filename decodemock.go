@@ -27,7 +27,8 @@ func readOnlyMembers() []string {
 // decodeMock reads a mock; the name that it may lack is given later. readOnly names members that are ignored.
 func decodeMock(at place, readOnly ...string) *Mock {
 	f := at.fields()
-	m := &Mock{Line: at.Line, Column: at.Column}
+	m := newMock()
+	m.Line, m.Column = at.Line, at.Column
 	f.slug("name", &m.Name)
 	m.NameGenerated = !f.Has("name")
 	f.short("description", &m.Description, maxDescription)
@@ -59,6 +60,17 @@ func decodeMock(at place, readOnly ...string) *Mock {
 	m.setDocument(at.Node, readOnly)
 	m.settle()
 	return m
+}
+
+// newMock makes a mock with room for the only response that most mocks have.
+func newMock() *Mock {
+	var made struct {
+		Mock
+
+		response [1]Response
+	}
+	made.Responses = made.response[:0]
+	return &made.Mock
 }
 
 // settle moves the texts that nearly every mock has to memory of their own. What answers requests lies together then, and a
@@ -119,7 +131,7 @@ func decodeResponses(f *Fields, m *Mock) []place {
 	default:
 		f.missing("response", "is missing: a mock has response or responses")
 	}
-	m.Responses = make([]Response, len(list))
+	m.Responses = slices.Grow(m.Responses, len(list))[:len(list)]
 	for i, at := range list {
 		decodeResponse(at, &m.Responses[i])
 	}

@@ -1,8 +1,10 @@
 package engine_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -68,4 +70,31 @@ func TestO6_many_different_headers_are_each_mocks_own(t *testing.T) {
 			t.Errorf("%s is answered with %v %q", i, w.Header(), w.Body)
 		}
 	}
+}
+
+// A plain mock takes few pieces of memory, compiled and with its document: the collector looks at each of them, and a request
+// waits for those that it needs. With one more for each mock this fails.
+func TestY4_many_idle_mocks_take_little(t *testing.T) { //nolint:paralleltest // the heap is measured
+	const count, mostObjects, mostBytes = 4000, 11, 3000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	e := newEngine(t, engine.Options{})
+	mocks := make([]*mockbase.Mock, count)
+	for i := range mocks {
+		m, err := mockbase.DecodeMock(fmt.Appendf(nil, `{"name":"thing-%05d","request":{"method":"GET","path":"/v1/things-%05d/details"},`+
+			`"response":{"json":{"text":"%0100d"}}}`, i, i, i), mockbase.FormatJSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mocks[i] = m
+	}
+	publish(t, e, 1, mocks)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	objects, bytes := (after.HeapObjects-before.HeapObjects)/count, (after.HeapAlloc-before.HeapAlloc)/count
+	if objects > mostObjects || bytes > mostBytes {
+		t.Errorf("a mock takes %d objects and %d bytes, want at most %d and %d", objects, bytes, mostObjects, mostBytes)
+	}
+	runtime.KeepAlive(mocks)
 }

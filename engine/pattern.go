@@ -2,6 +2,7 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -17,6 +18,8 @@ type pattern struct {
 	slash bool
 	// expr matches the whole decoded path instead of segments (rule A5).
 	expr *regexp.Regexp
+	// room is for the segments of most paths.
+	room [3]segment
 }
 
 // segment is one compiled segment of a pattern.
@@ -42,6 +45,7 @@ const (
 // compilePattern prepares a parsed path. The trailing slash of the pattern is significant unless slash says otherwise.
 func compilePattern(parsed mockbase.PathPattern, o pathRules, slash mockbase.TrailingSlash) (*pattern, error) {
 	p := &pattern{rest: -1}
+	p.segments = slices.Grow(p.room[:0], len(parsed.Segments))
 	last := len(parsed.Segments) - 1
 	for i, s := range parsed.Segments {
 		passed := o.mergeEmpty

@@ -43,13 +43,26 @@ type table struct {
 	scenarios []*scenario
 }
 
-// cell is what a session remembers of one mock.
+// cell is what a session remembers of one mock. It is small, because every mock that was called has one in every session.
 type cell struct {
 	// calls is counted without a lock for mocks that have nothing else.
 	calls atomic.Int64
-	// uses and place are changed in steps alone. Where the mock has a scenario, the places are with its instances.
+	// more is what mocks that remember have besides, nil until it is needed. It is looked at and changed in steps alone.
+	more *progress
+}
+
+// progress is how far a mock has come. Where the mock has a scenario, the places are with its instances.
+type progress struct {
 	uses  int64
 	place place
+}
+
+// progress returns how far the mock has come, made if there is nothing yet.
+func (c *cell) progress() *progress {
+	if c.more == nil {
+		c.more = new(progress)
+	}
+	return c.more
 }
 
 // place is how far a mock has come in a sequence or an exact draw.

@@ -65,8 +65,8 @@ func (p Step) Calls(mock int) int64 {
 
 // Uses is how often a mock was used, for the count of times (rule A11).
 func (p Step) Uses(mock int) int64 {
-	if c := p.table.cells[mock].Load(); c != nil {
-		return c.uses
+	if c := p.table.cells[mock].Load(); c != nil && c.more != nil {
+		return c.more.uses
 	}
 	return 0
 }
@@ -74,7 +74,7 @@ func (p Step) Uses(mock int) int64 {
 // Use counts a call of a mock and its use, and returns the number of the call.
 func (p Step) Use(mock int) int64 {
 	c := p.table.at(mock)
-	c.uses++
+	c.progress().uses++
 	return c.calls.Add(1)
 }
 
@@ -153,8 +153,8 @@ func (p Step) TakeDraw(mock int, key string, weights []int64) {
 func (p Step) placeOf(mock int, key string) *place {
 	shape := p.table.layout.Mocks[mock]
 	if shape.Scenario == NoScenario {
-		if c := p.table.cells[mock].Load(); c != nil {
-			return &c.place
+		if c := p.table.cells[mock].Load(); c != nil && c.more != nil {
+			return &c.more.place
 		}
 		return nil
 	}
@@ -168,7 +168,7 @@ func (p Step) placeOf(mock int, key string) *place {
 func (p Step) takenPlace(mock int, key string) *place {
 	shape := p.table.layout.Mocks[mock]
 	if shape.Scenario == NoScenario {
-		return &p.table.at(mock).place
+		return &p.table.at(mock).progress().place
 	}
 	i := p.instance(shape.Scenario, key)
 	if i.places == nil {
