@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -107,10 +108,12 @@ type process struct {
 	environ  []string
 	clock    func() time.Time
 	settings *config.Reader
-	origins  map[string]config.Origin
-	quiet    bool
-	noColor  bool
-	verbose  int
+	// wrong are the settings of the command line whose values cannot be read.
+	wrong   []config.Wrong
+	origins map[string]config.Origin
+	quiet   bool
+	noColor bool
+	verbose int
 	// words of the command line that the command knows: flags, and the names of arguments.
 	given naming
 }
@@ -175,20 +178,51 @@ func (p *process) parse(g *grammar, args []string) (*kong.Context, error) {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
+	args, p.wrong = config.Sift(parser.Model.Node, args)
 	command, err := parser.Parse(args)
 	if helped {
 		return nil, nil //nolint:nilnil // there is no command to run, and nothing is wrong
 	}
 	if err != nil {
-		return nil, usage(err)
+		return nil, p.besides(usage(err))
 	}
 	p.quiet, p.noColor, p.verbose = g.Quiet, g.NoColor, g.Verbose
 	p.origins = p.settings.Note(command)
 	p.given = namingOf(command.Selected())
-	if found := p.settings.Faults(); len(found) > 0 {
+	if found := p.faultsOf(command); len(found) > 0 {
 		return nil, settingFaults(found)
 	}
 	return command, nil
+}
+
+// faultsOf returns the wrong values of a command's settings, and if there are any what contradicts each other besides.
+func (p *process) faultsOf(command *kong.Context) []config.Fault {
+	found := p.settings.Faults()
+	if len(found) == 0 {
+		return nil
+	}
+	if whole, ok := reflect.TypeAssert[checked](command.Selected().Target.Addr()); ok {
+		found = append(found, whole.Check(p.origins, p.settings.Wrong()...)...)
+	}
+	return found
+}
+
+// checked is a command with the settings of a server.
+type checked interface {
+	Check(origins map[string]config.Origin, wrong ...string) []config.Fault
+}
+
+// besides adds what is wrong with values of the command line to what is wrong with its words.
+func (p *process) besides(err error) error {
+	f, ok := errors.AsType[*failure](err)
+	if len(p.wrong) == 0 || !ok {
+		return err
+	}
+	var found []config.Fault
+	for _, w := range p.wrong {
+		found = append(found, w.Fault)
+	}
+	return settingFaults(append(found, config.Fault{Reason: f.Error(), Fix: f.fix}))
 }
 
 // openSettings makes the reader that answers for flags which the command line leaves out. It runs when kong knows the
@@ -205,6 +239,7 @@ func (p *process) openSettings(c *kong.Context) error {
 		return &failure{code: exitUsage, err: err, fix: "name a file that this user can read with --config or MOCKBASE_CONFIG"}
 	}
 	p.settings = reader
+	reader.Refuse(p.wrong)
 	c.AddResolver(reader)
 	return nil
 }

@@ -12,9 +12,10 @@ import (
 )
 
 // Check reads the secrets that files hold and looks for settings that contradict each other. It reports every fault; the
-// settings are complete when there is none.
-func (s *Settings) Check(origins map[string]Origin) []Fault {
-	c := checker{origins: origins}
+// settings are complete when there is none. Of settings that are wrong by themselves, and of what goes with them, nothing
+// more can be told.
+func (s *Settings) Check(origins map[string]Origin, wrong ...string) []Fault {
+	c := checker{origins: origins, wrong: wrong}
 	c.secret(&s.RedisURL, "redis-url", s.RedisURLFile)
 	c.secret(&s.IdentitySecret, "identity-secret", s.IdentitySecretFile)
 	c.secret(&s.AdminPassword, "admin-password", s.AdminPasswordFile)
@@ -36,11 +37,26 @@ func (s *Settings) Check(origins map[string]Origin) []Fault {
 
 type checker struct {
 	origins map[string]Origin
+	wrong   []string
 	faults  []Fault
 }
 
 func (c *checker) add(name, fix, format string, args ...any) {
-	c.faults = append(c.faults, Fault{Subject: c.spell(name), Reason: fmt.Sprintf(format, args...), Fix: fix})
+	f := Fault{Subject: c.spell(name), Reason: fmt.Sprintf(format, args...), Fix: fix}
+	if !slices.ContainsFunc(c.wrong, func(w string) bool { return w == name || c.mentions(&f, w) }) {
+		c.faults = append(c.faults, f)
+	}
+}
+
+// mentions says whether a fault is about another setting too, in any spelling.
+func (c *checker) mentions(f *Fault, name string) bool {
+	text := f.Reason + " " + f.Fix + " "
+	for _, spelled := range []string{c.spell(name), "--" + name, EnvName(name), keyName(name)} {
+		if strings.Contains(text, spelled+" ") || strings.Contains(text, spelled+",") {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *checker) spell(name string) string { return Spell(name, c.origins[name]) }

@@ -29,10 +29,10 @@ type Rate struct {
 func (r *Rate) UnmarshalText(text []byte) error {
 	rules, err := ratelimit.ParseRules(string(text))
 	if err != nil {
-		return fmt.Errorf("%q is no rate: %s; %w", text, ruleReason(err), errRate)
+		return fmt.Errorf("%q is no rate: %s; %s", text, ruleReason(err), writeRate)
 	}
 	if len(rules) != 1 || rules[0].Algorithm != "" || rules[0].Burst != 0 || rules[0].Align != "" || rules[0].Name != "" {
-		return fmt.Errorf("%q is more than one rate: %w", text, errRate)
+		return fmt.Errorf("%q is more than one rate: %s", text, writeRate)
 	}
 	only := rules[0]
 	if only.Limit < 1 || only.Limit > maxRate || only.Window < time.Second || only.Window > time.Hour || only.Window%time.Second != 0 {

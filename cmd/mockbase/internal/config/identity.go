@@ -63,7 +63,7 @@ func (p *ProxyPeers) UnmarshalText(text []byte) error {
 	for item := range strings.SplitSeq(string(text), ",") {
 		var n Network
 		if err := n.UnmarshalText([]byte(strings.TrimSpace(item))); err != nil {
-			return fmt.Errorf("%w; or off for none", err)
+			return errors.New(err.Error() + "; or off for none")
 		}
 		p.Networks = append(p.Networks, netip.Prefix(n))
 	}
@@ -124,4 +124,4 @@ func (c *checker) circuit(s *Settings) {
 	}
 }
 
-var errRate = errors.New("write a number and a time, as in 10000/60s")
+const writeRate = "write a number and a time, as in 10000/60s"

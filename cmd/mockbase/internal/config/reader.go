@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -35,6 +34,7 @@ type Reader struct {
 	path    string
 	origins map[string]Origin
 	faults  []Fault
+	wrong   []string
 }
 
 var _ kong.Resolver = (*Reader)(nil)
@@ -90,7 +90,7 @@ func (*Reader) Validate(*kong.Application) error { return nil }
 // of them are reported together.
 func (r *Reader) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	s, ok := r.table[flag.Name]
-	if !ok {
+	if !ok || slices.Contains(r.wrong, flag.Name) {
 		return nil, nil //nolint:nilnil // nil is kong's word for "not found"
 	}
 	if text, ok := r.env[s.Env]; ok {
@@ -104,16 +104,13 @@ func (r *Reader) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, e
 
 func (r *Reader) take(flag *kong.Flag, text string, origin Origin, place string) (any, error) {
 	r.origins[flag.Name] = origin
-	trial := reflect.New(flag.Target.Type()).Elem()
-	if err := flag.Parse(kong.Scan().PushTyped(text, kong.FlagValueToken), trial); err != nil {
-		f := Fault{Subject: strings.TrimPrefix(string(origin), "env "), Reason: bare(err, flag)}
+	if reason := wrongValue(flag, text); reason != "" {
+		f := Fault{Subject: strings.TrimPrefix(string(origin), "env "), Reason: reason}
 		if place != "" {
-			f = Fault{Place: place, Subject: keyName(flag.Name), Reason: f.Reason, Code: mockbase.FieldPattern}
-		}
-		if r.table[flag.Name].Secret {
-			f.Reason = "is no usable value"
+			f = Fault{Place: place, Subject: keyName(flag.Name), Reason: reason, Code: mockbase.FieldPattern}
 		}
 		r.faults = append(r.faults, f)
+		r.wrong = append(r.wrong, flag.Name)
 		return nil, nil //nolint:nilnil // the fault is kept and reported with the others
 	}
 	return text, nil
@@ -143,7 +140,7 @@ func (r *Reader) Note(c *kong.Context) map[string]Origin {
 	return r.origins
 }
 
-// Faults lists what is wrong in the environment and the file, in the order it was found.
+// Faults lists what is wrong on the command line, in the environment and in the file, in the order it was found.
 func (r *Reader) Faults() []Fault { return r.faults }
 
 // Warning is a variable of ours that has no effect.
