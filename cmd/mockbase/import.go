@@ -96,8 +96,8 @@ func (c *importCommand) onlyOnServer() error {
 		return refuse("nothing is there yet that --on-conflict could be about", "leave --on-conflict out")
 	case c.DryRun:
 		return refuse("changes no project: --dry-run says nothing there", "write --to - to see what would be written")
-	case c.Expand:
-		return refuse("keeps an OpenAPI document whole: --expand needs a server", "leave --to out, and take the mocks with mockbase export")
+	case c.Root != "":
+		return refuse("puts no document together: --root needs a server", "leave --to out, and take the mocks with mockbase export")
 	}
 	return nil
 }
