@@ -114,22 +114,34 @@ func (l *link) expression(p place) {
 
 // missing tells what an expression reads that operation and response do not declare, "" for nothing.
 func (l *link) missing(expression string) string {
-	from, rest, _ := strings.Cut(strings.TrimPrefix(expression, "$"), ".")
-	in, name, named := strings.Cut(rest, ".")
-	body := rest == "body" || strings.HasPrefix(rest, "body#")
-	switch {
-	case from == "request" && body && l.operation.body == nil:
-		return "the operation takes no body"
-	case from == "request" && !body && named && !l.declares(in, name):
-		return "the operation has no such parameter"
-	case from == "response" && in == inHeader && !l.answers(name):
+	if rest, ok := strings.CutPrefix(expression, "$request."); ok {
+		return l.missingRequest(rest)
+	}
+	rest, _ := strings.CutPrefix(expression, "$response.")
+	switch name, header := strings.CutPrefix(rest, "header."); {
+	case header && !l.answers(name):
 		return "the response declares no such header"
-	case from == "response" && body && len(l.response.content) == 0:
+	case ofBody(rest) && len(l.response.content) == 0:
 		return "the response has no body"
 	default:
 		return ""
 	}
 }
+
+func (l *link) missingRequest(rest string) string {
+	in, name, _ := strings.Cut(rest, ".")
+	switch {
+	case ofBody(rest) && l.operation.body == nil:
+		return "the operation takes no body"
+	case !ofBody(rest) && !l.declares(in, name):
+		return "the operation has no such parameter"
+	default:
+		return ""
+	}
+}
+
+// ofBody tells whether the rest of an expression reads a body.
+func ofBody(rest string) bool { return rest == "body" || strings.HasPrefix(rest, "body#") }
 
 // declares tells whether the operation has a parameter; headers that are described elsewhere count.
 func (l *link) declares(in, name string) bool {

@@ -154,9 +154,27 @@ func (p *parameter) checkSpelling(sent []pair) []mockbase.Violation {
 			return violation(p.location(), "minLength", "the value must not be empty")
 		case p.at.denies("allowReserved") && strings.ContainsAny(own.value, reservedCharacters):
 			return violation(p.location(), codeCoercion, "the value holds reserved characters that are not percent-encoded")
+		case !p.begins(own.value):
+			return violation(p.location(), codeCoercion, "the value does not begin as the style "+p.style+" wants it")
 		}
 	}
 	return nil
+}
+
+// begins tells whether a raw value begins as its style wants it (rule W7): label with a dot, matrix with a semicolon and, but for
+// the members of an exploded object, the name.
+func (p *parameter) begins(raw string) bool {
+	switch {
+	case p.style == styleLabel:
+		return strings.HasPrefix(raw, ".")
+	case p.style != styleMatrix:
+		return true
+	case p.explode && p.schema != nil && p.schema.is("object"):
+		return strings.HasPrefix(raw, ";")
+	default:
+		name, _, _ := strings.Cut(raw, "=")
+		return name == ";"+p.name
+	}
 }
 
 // reservedCharacters are those of RFC 3986, section 2.2.
