@@ -81,7 +81,7 @@ var house = []struct {
 	{pkg: "engine/websocket", ours: []string{"engine/fault"}, others: []string{"github.com/coder/websocket", "golang.org/x/sys"}},
 	{pkg: "engine/webhook", ours: []string{"engine/outbound"}},
 	{pkg: "engine/outbound", ours: []string{""}},
-	{pkg: "engine/jsonvalue"},
+	{pkg: "engine/jsonvalue", ours: []string{""}},
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue"}},
 	{pkg: "openapi", ours: []string{"", "internal/schemawork"}, others: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	{pkg: "interchange", ours: []string{"", "openapi"}},

@@ -3,6 +3,8 @@ package jsonvalue
 import (
 	"slices"
 	"unicode/utf8"
+
+	"github.com/mockbase/mockbase"
 )
 
 // Append appends the value as compact JSON: numbers as they were written, members in their order and of a name given twice
@@ -47,7 +49,7 @@ func (v *Value) appendMembers(dst []byte) []byte {
 func (v *Value) String() string { return string(v.Append(nil)) }
 
 // Preview returns the value as compact JSON of at most about limit bytes, with an ellipsis where it is cut. It does not
-// read more of a large value than it shows.
+// read more of a large value than it shows, and masks members that are named like secrets (rule M2).
 func (v *Value) Preview(limit int) string {
 	w := preview{limit: limit}
 	w.value(v)
@@ -90,6 +92,10 @@ func (w *preview) value(v *Value) {
 			}
 			first = false
 			w.text = append(appendQuoted(w.text, w.cut(name)), ':')
+			if value.kind != Null && mockbase.IsSecretName(name) {
+				w.text = append(w.text, `"`+mockbase.Mask+`"`...)
+				continue
+			}
 			w.value(value)
 		}
 		w.text = append(w.text, '}')
