@@ -234,7 +234,8 @@ type TrafficFilter struct {
 	Policy      string
 	ClientIP    string
 	MinDuration time.Duration
-	// Text selects exchanges whose target or bodies hold it. With Masked, the target is searched without its secrets.
+	// Text selects exchanges whose target or bodies hold it. With Masked, they are searched without
+	// their secrets.
 	Text   string
 	Masked bool
 }

@@ -1,6 +1,10 @@
 package management
 
-import "github.com/mockbase/mockbase"
+import (
+	"bytes"
+
+	"github.com/mockbase/mockbase"
+)
 
 // seesSecrets tells whether the caller may see the secrets of recorded exchanges: where the project keeps them, editors and
 // owners may (rule M-81).
@@ -18,5 +22,25 @@ func (c *call) seen(x *mockbase.Exchange) *mockbase.Exchange {
 
 // masked is an exchange as everybody may see it, for what is carried away: events and exports.
 func (c *call) masked(x *mockbase.Exchange) *mockbase.Exchange {
-	return c.project.Project.Redaction().Exchange(x)
+	return withMaskedBody(c.project.Project.Redaction().Exchange(x))
+}
+
+// shown is an exchange as the caller is shown it, with the body of its request. What is compared again is not: it is
+// looked at as it was sent.
+func (c *call) shown(x *mockbase.Exchange) *mockbase.Exchange {
+	if c.seesSecrets() {
+		return x
+	}
+	return withMaskedBody(x)
+}
+
+// withMaskedBody is an exchange whose request shows no secrets in its body: itself if it has none, or a copy.
+func withMaskedBody(x *mockbase.Exchange) *mockbase.Exchange {
+	body := mockbase.MaskBody(x.Request.Header.Get("Content-Type"), x.Request.Body)
+	if bytes.Equal(body, x.Request.Body) {
+		return x
+	}
+	masked := *x
+	masked.Request.Body, masked.Redacted = body, true
+	return &masked
 }

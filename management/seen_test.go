@@ -13,7 +13,9 @@ import (
 func (w *world) secretive() *mockbase.Exchange {
 	x := exchange(w.shop.ID, w.clock.Now(), mockbase.AnsweredByMock)
 	x.Request.Target, x.Request.RawQuery, x.Request.Path = "/m/shop/a?token=s3cret", "token=s3cret", "/a"
-	x.Request.Header = http.Header{"Authorization": {"Bearer s3cret"}, "X-Own": {"s3cret"}}
+	x.Request.Header = http.Header{"Authorization": {"Bearer s3cret"}, "X-Own": {"s3cret"}, "Content-Type": {"application/json"}}
+	x.Request.Body = []byte(`{"user":"ada","password":"s3cret"}`)
+	x.Request.BodySize = int64(len(x.Request.Body))
 	x.Response.Header = http.Header{"Set-Cookie": {"s3cret"}}
 	w.journal.Record(x)
 	return x

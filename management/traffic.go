@@ -157,7 +157,7 @@ func (s *Server) getExchange(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, exchangeDetail(x))
+	return c.json(http.StatusOK, exchangeDetail(c.shown(x)))
 }
 
 // clearTraffic forgets a project's exchanges, or those that a filter selects, and says how many they were (M-179).

@@ -153,7 +153,7 @@ func summarizeResponse(r *mockbase.RecordedResponse) responseSummary {
 func exchangeDetail(x *mockbase.Exchange) exchangeView {
 	v := exchangeView{
 		exchangeSummary: summarize(x),
-		Request:         requestView{summarizeRequest(&x.Request), headerPairs(x.Request.Header), showBody(x.Request.Body, x.Request.BodySize)},
+		Request:         requestView{summarizeRequest(&x.Request), headerPairs(x.Request.Header), showRequestBody(&x.Request)},
 		Response:        responseView{summarizeResponse(&x.Response), headerPairs(x.Response.Header), showBody(x.Response.Body, x.Response.BodySize)},
 		Limits:          []limitView{}, NearMisses: x.NearMisses, Hints: x.Hints, MessagesDropped: x.MessagesDropped,
 	}
@@ -208,6 +208,15 @@ func showBody(body []byte, size int64) bodyView {
 	}
 	v.Body, v.BodyEncoding = &shownAs, encoding
 	return v
+}
+
+// showRequestBody shows the body of a request, whose length masking may have changed.
+func showRequestBody(r *mockbase.RecordedRequest) bodyView {
+	size := int64(len(r.Body))
+	if r.Truncated {
+		size++
+	}
+	return showBody(r.Body, size)
 }
 
 // wholeCharacters drops at most three bytes of a character that was cut.

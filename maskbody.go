@@ -1,0 +1,115 @@
+package mockbase
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"strings"
+)
+
+// MaskBody is the body of a request with its secrets masked, for whoever is shown it: the values of JSON members and form
+// fields that are called like a secret. Everything else stays as it was sent, and so does a body of another kind. It may
+// have been cut. A body without secrets is returned itself.
+func MaskBody(contentType string, body []byte) []byte {
+	kind, _, err := mime.ParseMediaType(contentType)
+	switch {
+	case err == nil && kind == "application/x-www-form-urlencoded":
+		if masked := MaskQuery(string(body)); masked != string(body) {
+			return []byte(masked)
+		}
+		return body
+	case err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json")), contentType == "" || strings.HasPrefix(kind, "text/"):
+		return maskMembers(body)
+	}
+	return body
+}
+
+// maskMembers masks members of JSON by their names.
+func maskMembers(body []byte) []byte {
+	var masked []byte
+	kept := 0
+	for i := 0; i < len(body); {
+		if body[i] != '"' {
+			i++
+			continue
+		}
+		end := jsonStringEnd(body, i)
+		name := body[i:end]
+		if i = skipBlanks(body, end); i >= len(body) || body[i] != ':' {
+			continue
+		}
+		if !isSecretMember(name) {
+			continue
+		}
+		from := skipBlanks(body, i+1)
+		if i = jsonValueEnd(body, from); from == i || isJSONWord(body[from:i]) {
+			continue
+		}
+		masked = append(append(masked, body[kept:from]...), `"`+Masked+`"`...)
+		kept = i
+	}
+	if masked == nil {
+		return body
+	}
+	return append(masked, body[kept:]...)
+}
+
+// isSecretMember tells whether a member is named like something secret. What is called key alone is most often none.
+func isSecretMember(quoted []byte) bool {
+	var name string
+	return json.Unmarshal(quoted, &name) == nil && IsSecretName(name) && !strings.EqualFold(name, "key")
+}
+
+// isJSONWord tells whether a value tells nothing that could be a secret.
+func isJSONWord(value []byte) bool {
+	return bytes.Equal(value, []byte("null")) || bytes.Equal(value, []byte("true")) || bytes.Equal(value, []byte("false"))
+}
+
+func skipBlanks(body []byte, i int) int {
+	for i < len(body) && strings.IndexByte(" \t\r\n", body[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// jsonStringEnd is the index behind the string that begins at i, the end of the body if it was cut.
+func jsonStringEnd(body []byte, i int) int {
+	for i++; i < len(body); i++ {
+		switch body[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(body)
+}
+
+// jsonValueEnd is the index behind the value that begins at i, the end of the body if it was cut.
+func jsonValueEnd(body []byte, i int) int {
+	depth := 0
+	for i < len(body) {
+		switch body[i] {
+		case '"':
+			if i = jsonStringEnd(body, i); depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+		i++
+	}
+	return len(body)
+}
