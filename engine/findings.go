@@ -102,10 +102,22 @@ func (c *conditions) appendBody(found []finding, q *inquiry) []finding {
 	}
 	for _, f := range c.body.Findings(q.bodyMessage()) {
 		found = append(found, finding{part: partBody, name: f.Name, holds: f.Holds, describe: func() (string, string, string) {
-			return f.Operator, f.Expected, f.Actual
+			return f.Operator, maskedText(f.Expected), maskedText(f.Actual)
 		}})
 	}
 	return found
+}
+
+// maskedText is what is shown of a body, or of a part of one: without the values of members and fields that are called like
+// a secret.
+func maskedText(text string) string {
+	if !strings.ContainsAny(text, `"=`) {
+		return text
+	}
+	if strings.ContainsAny(text, "{[\"< \n") {
+		return string(mockbase.MaskBody("", []byte(text)))
+	}
+	return mockbase.MaskQuery(text)
 }
 
 func (c *conditions) appendMoment(found []finding, q *inquiry) []finding {
