@@ -84,21 +84,7 @@ func (w *preview) value(v *Value) {
 		}
 		w.text = append(w.text, ']')
 	case v.kind == Object:
-		w.text = append(w.text, '{')
-		first := true
-		for name, value := range v.Members() {
-			if w.separate(!first); w.full() {
-				return
-			}
-			first = false
-			w.text = append(appendQuoted(w.text, w.cut(name)), ':')
-			if value.kind != Null && mockbase.IsSecretName(name) {
-				w.text = append(w.text, `"`+mockbase.Mask+`"`...)
-				continue
-			}
-			w.value(value)
-		}
-		w.text = append(w.text, '}')
+		w.object(v)
 	case v.kind == String:
 		w.text = appendQuoted(w.text, w.cut(v.text))
 	case v.kind == Number:
@@ -106,6 +92,25 @@ func (w *preview) value(v *Value) {
 	default:
 		w.text = v.Append(w.text)
 	}
+}
+
+// object writes an object. What is named like a secret is masked.
+func (w *preview) object(v *Value) {
+	w.text = append(w.text, '{')
+	first := true
+	for name, value := range v.Members() {
+		if w.separate(!first); w.full() {
+			return
+		}
+		first = false
+		w.text = append(appendQuoted(w.text, w.cut(name)), ':')
+		if value.kind != Null && mockbase.IsSecretName(name) {
+			w.text = append(w.text, `"`+mockbase.Mask+`"`...)
+			continue
+		}
+		w.value(value)
+	}
+	w.text = append(w.text, '}')
 }
 
 // cut returns no more of a text than can be shown and a little more, so that it is seen to be cut.
