@@ -1,9 +1,11 @@
 package management_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -162,4 +164,46 @@ func TestX10_declared_limits_become_simulated_ones(t *testing.T) {
 	w.send(call{
 		method: http.MethodPatch, path: documentsPath + "/none?limits=true", as: editor, kind: "application/merge-patch+json", body: "{}",
 	}).want(http.StatusUnprocessableEntity, mockbase.CodeValidationFailed)
+}
+
+// Rules M-76 and M-78: two people who import at once follow one another: what is served is one text as a whole, never a mixture,
+// and a text of which a part is unreadable changes nothing but what its plan says.
+func TestM76_imports_at_once_are_applied_one_after_the_other(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const operations = 12
+	document := func(mark string) string {
+		var b strings.Builder
+		b.WriteString("openapi: 3.0.3\ninfo: {title: Marks, version: '1'}\npaths:\n  /broken: 7\n")
+		for i := range operations {
+			fmt.Fprintf(&b, "  /m%d: {get: {responses: {'200': {description: d, content: {text/plain: {example: %s}}}}}}\n", i, mark)
+		}
+		return b.String()
+	}
+	for round := range 4 {
+		var group sync.WaitGroup
+		for _, mark := range []string{"a", "b"} {
+			group.Go(func() {
+				w.imports("?expand=true", document(fmt.Sprintf("%s%d", mark, round)))
+			})
+		}
+		group.Wait()
+		met := map[string]bool{}
+		for i := range operations {
+			_, text := w.mocked(http.MethodGet, fmt.Sprintf("/m%d", i), "")
+			met[text] = true
+		}
+		if len(met) != 1 {
+			t.Errorf("round %d is a mixture: %v", round, met)
+		}
+	}
+	if status, _ := w.mocked(http.MethodGet, "/broken", ""); status != http.StatusNotFound {
+		t.Errorf("what cannot be read answers %d", status)
+	}
+	w.send(call{
+		method: http.MethodPost, path: importsPath + "?expand=true", as: owner, kind: "application/yaml", body: document("c") + "  : [",
+	}).want(http.StatusBadRequest)
+	if _, text := w.mocked(http.MethodGet, "/m0", ""); text == "c" {
+		t.Error("a text that cannot be read was applied")
+	}
 }
