@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -258,6 +259,65 @@ mocks:
 			}
 		})
 	}
+}
+
+// A server that others can reach calls nothing on its own machine, by whatever name or spelling, and follows nobody there.
+func TestS5_no_name_or_spelling_leads_a_webhook_to_loopback(t *testing.T) {
+	t.Parallel()
+	h := newHooked(t, "mocks: []\n")
+	_, port, _ := strings.Cut(strings.TrimPrefix(h.target, "http://"), ":")
+	var recorded recorder
+	guarded := newEngine(t, engine.Options{Journal: &recorded})
+	publishDefinition(t, guarded, "mocks: [ { request: POST /a, response: { template: true, text: x, webhooks: [ { url: 'http://{{ bodyText }}/' } ] } } ]\n")
+	for i, host := range []string{
+		"127.0.0.1", "localhost", "LOCALHOST.", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.255.255.254", "0.0.0.0", "[::1]", "[::]",
+		"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:0001]", "[64:ff9b::7f00:1]",
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://mocks.test/m/shop/a", strings.NewReader(host+":"+port))
+		guarded.ServeHTTP(httptest.NewRecorder(), r)
+		await(t, host+" ends", func() bool {
+			all := recorded.all()
+			return len(all) > i && len(all[i].Webhooks) == 1 && all[i].Webhooks[0].State != mockbase.WebhookWaiting
+		})
+		w := recorded.all()[i].Webhooks[0]
+		if w.State != mockbase.WebhookBlocked && w.State != mockbase.WebhookFailed || len(w.Attempts) > 0 && w.Attempts[0].Status != 0 {
+			t.Errorf("for %s the exchange says %+v", host, w)
+		}
+	}
+	if n := h.count(); n != 0 {
+		t.Errorf("%d calls came", n)
+	}
+}
+
+// Rule S4: a target that sends its caller elsewhere is not followed.
+func TestS4_a_redirect_leads_a_webhook_nowhere(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, to := range []string{"http://169.254.169.254/latest/meta-data", "http://[::ffff:10.0.0.1]/", "/elsewhere"} {
+			redirecting := &redirector{status: status, to: to}
+			target := httptest.NewServer(redirecting)
+			t.Cleanup(target.Close)
+			h := newHooked(t, "mocks: [ { request: GET /a, response: { text: x, webhooks: [ { url: '"+target.URL+"', retries: 3 } ] } } ]\n")
+			h.call(t, http.MethodGet, "/a", "")
+			want := strconv.Itoa(status)
+			if got := states(h.ended(t, 0)); !strings.HasSuffix(got, " "+want) || redirecting.calls.Load() != 1 {
+				t.Errorf("a %s to %s: the exchange says %s after %d calls", want, to, got, redirecting.calls.Load())
+			}
+		}
+	}
+}
+
+// redirector sends its callers elsewhere.
+type redirector struct {
+	status int
+	to     string
+	calls  atomic.Int64
+}
+
+func (r *redirector) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	r.calls.Add(1)
+	w.Header().Set("Location", r.to)
+	w.WriteHeader(r.status)
 }
 
 func TestS5_a_rendered_target_is_checked(t *testing.T) {
