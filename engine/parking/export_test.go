@@ -14,7 +14,7 @@ func Follow(pieces ...[]byte) Followed {
 	for _, p := range pieces {
 		h.feed(p)
 	}
-	return Followed{Requests: h.ended, Whole: h.whole(), Twice: h.twice, Lost: h.phase == beyond}
+	return Followed{Requests: int(h.ended), Whole: h.whole(), Twice: h.twice, Lost: h.phase == beyond}
 }
 
 // Quiet counts the connections that the lot has.

@@ -46,7 +46,7 @@ type heads struct {
 	cut   bool
 
 	// ended counts the heads that are complete.
-	ended int
+	ended int64
 	// twice tells that some head stated both lengths, everCoded that some head stated a transfer coding.
 	twice, everCoded bool
 }

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,11 +16,12 @@ type line struct {
 	lot  *Lot
 	conn net.Conn
 
+	// served counts the requests that net/http has read the head of.
+	served atomic.Int64
+
 	mu sync.Mutex
 	// heads follows all bytes that net/http was given.
 	heads heads
-	// served counts the requests that net/http has read the head of.
-	served int
 	// ahead are bytes that came while nobody asked for them.
 	ahead []byte
 	// delayed is the answer that waits, nil for none. watched tells that the lot reads, to notice the client leaving.
@@ -45,7 +47,7 @@ type Delayed struct {
 }
 
 // clean tells whether net/http has read nothing but the requests whose handlers it has called.
-func (l *line) clean() bool { return l.heads.whole() && l.heads.ended == l.served }
+func (l *line) clean() bool { return l.heads.whole() && l.heads.ended == l.served.Load() }
 
 // wake tells that the time of a delayed answer has come.
 func (l *line) wake(d *Delayed) {

@@ -199,7 +199,7 @@ func (l *Lot) shakeHands(a *line, config *tls.Config) {
 }
 
 // rent makes a tenancy for a connection that the lot has.
-func rent(a *line) *tenancy { return &tenancy{Conn: a.conn, line: a} }
+func rent(a *line) *tenancy { return &tenancy{Conn: a.conn, line: a, ahead: len(a.ahead) > 0} }
 
 // hand gives a connection to net/http.
 func (l *Lot) hand(conn net.Conn) {

@@ -101,16 +101,14 @@ func (d *delaying) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	wake, ok := parking.Park(r, time.Hour, &parking.Delayed{
 		Answer: func(w http.ResponseWriter, now *http.Request) {
-			switch {
-			case now.Context().Err() != nil:
-				w.WriteHeader(http.StatusInternalServerError)
-			case r.URL.Path == "/later/hijacked":
+			switch r.URL.Path {
+			case "/later/hijacked":
 				conn, _, err := http.NewResponseController(w).Hijack()
 				if err == nil {
 					_, _ = io.WriteString(conn, "HTTP/1.1 299 Own\r\nContent-Length: 0\r\n\r\n")
 					_ = conn.Close()
 				}
-			case r.URL.Path == "/later/until-left":
+			case "/later/until-left":
 				<-now.Context().Done()
 				d.left.Add(1)
 			default:

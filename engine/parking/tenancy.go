@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,18 +18,20 @@ type tenancy struct {
 	line *line
 	// head is read before what the client sent, and is none of it.
 	head []byte
+	// ahead tells that the line has bytes that come first.
+	ahead bool
 	// brief tells that the connection goes back as soon as nothing is to be read.
 	brief bool
+	// idle tells that net/http waits for the next request. leaving tells that closing gives the connection back to the lot; it
+	// changes under the line's lock. Both are looked at much more often than they change.
+	idle, leaving atomic.Bool
 
 	// The rest is guarded by the line's lock.
 
-	// idle tells that net/http waits for the next request, until tells how long.
-	idle  bool
+	// until tells how long net/http waits for the next request.
 	until time.Time
-	// leaving tells that closing gives the connection back to the lot, left that it was closed.
-	leaving, left bool
-	// seized tells that the connection speaks HTTP no more.
-	seized bool
+	// left tells that the connection was closed, seized that it speaks HTTP no more.
+	left, seized bool
 }
 
 // secureTenancy is one over TLS: net/http asks it for the state of TLS.
@@ -78,8 +81,10 @@ func (t *tenancy) Read(p []byte) (int, error) {
 		t.head = t.head[n:]
 		return n, nil
 	}
-	if n := t.readAhead(p); n > 0 {
-		return n, nil
+	if t.ahead {
+		if n := t.readAhead(p); n > 0 {
+			return n, nil
+		}
 	}
 	for {
 		n, err := t.Conn.Read(p)
@@ -87,10 +92,10 @@ func (t *tenancy) Read(p []byte) (int, error) {
 			t.heard(p[:n])
 			return n, err //nolint:wrapcheck // it stands in for the connection
 		}
-		if isTimeout(err) && t.rests() {
+		if t.idle.Load() && isTimeout(err) && t.rests() {
 			continue
 		}
-		if t.leaves() {
+		if t.leaving.Load() {
 			// To net/http it looks as if the client had gone, and it lets go of everything.
 			return 0, io.EOF
 		}
@@ -102,14 +107,13 @@ func (t *tenancy) Read(p []byte) (int, error) {
 func (t *tenancy) readAhead(p []byte) int {
 	t.line.mu.Lock()
 	defer t.line.mu.Unlock()
-	if t.leaving {
+	if t.leaving.Load() {
 		return 0
 	}
 	n := copy(p, t.line.ahead)
 	t.line.ahead = t.line.ahead[n:]
-	if n > 0 {
-		t.line.heads.feed(p[:n])
-	}
+	t.line.heads.feed(p[:n])
+	t.ahead = len(t.line.ahead) > 0
 	return n
 }
 
@@ -118,7 +122,7 @@ func (t *tenancy) heard(p []byte) {
 	t.line.mu.Lock()
 	defer t.line.mu.Unlock()
 	switch {
-	case t.leaving:
+	case t.leaving.Load():
 		t.line.ahead = append(t.line.ahead, p...)
 	case !t.seized:
 		t.line.heads.feed(p)
@@ -130,12 +134,12 @@ func (t *tenancy) heard(p []byte) {
 func (t *tenancy) rests() bool {
 	t.line.mu.Lock()
 	defer t.line.mu.Unlock()
-	if !t.idle || t.until.IsZero() {
+	if t.until.IsZero() {
 		return false
 	}
 	until := t.until
 	if t.line.clean() && !t.seized {
-		t.leaving = true
+		t.leaving.Store(true)
 		return false
 	}
 	t.until = time.Time{}
@@ -143,32 +147,35 @@ func (t *tenancy) rests() bool {
 	return true
 }
 
-func (t *tenancy) leaves() bool {
-	t.line.mu.Lock()
-	defer t.line.mu.Unlock()
-	return t.leaving
-}
-
 // SetReadDeadline bounds the time of reads. While net/http waits for the next request, the time until the connection goes back
 // to the lot is shorter.
 func (t *tenancy) SetReadDeadline(deadline time.Time) error {
-	t.line.mu.Lock()
-	t.until = time.Time{}
-	if t.idle && !deadline.IsZero() && t.line.clean() && t.line.lot.linger < t.line.lot.idleTimeout {
-		t.until = deadline
-		deadline = deadline.Add(t.line.lot.linger - t.line.lot.idleTimeout)
-		if t.brief {
-			deadline = longAgo
-		}
+	if t.idle.Load() {
+		deadline = t.shorten(deadline)
 	}
-	t.line.mu.Unlock()
 	return t.Conn.SetReadDeadline(deadline) //nolint:wrapcheck // it stands in for the connection
+}
+
+// shorten returns when the connection goes back to the lot, instead of when the time for the next request is over.
+func (t *tenancy) shorten(deadline time.Time) time.Time {
+	l := t.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.until = time.Time{}
+	if deadline.IsZero() || !l.clean() || l.lot.linger >= l.lot.idleTimeout {
+		return deadline
+	}
+	t.until = deadline
+	if t.brief {
+		return longAgo
+	}
+	return deadline.Add(l.lot.linger - l.lot.idleTimeout)
 }
 
 // Close closes the connection, or gives it back to the lot.
 func (t *tenancy) Close() error {
 	t.line.mu.Lock()
-	leaving, left := t.leaving, t.left
+	leaving, left := t.leaving.Load(), t.left
 	t.left = true
 	t.line.mu.Unlock()
 	switch {
@@ -185,19 +192,16 @@ func (t *tenancy) Close() error {
 
 // enter follows what net/http does with the connection.
 func (t *tenancy) enter(state http.ConnState) {
-	t.line.mu.Lock()
-	defer t.line.mu.Unlock()
-	if t.line.heads.phase == beyond {
-		return
-	}
 	switch state {
 	case http.StateActive:
-		t.line.served++
-		t.idle = false
+		t.line.served.Add(1)
+		t.idle.Store(false)
 	case http.StateIdle:
-		t.idle = true
+		t.idle.Store(true)
 	case http.StateHijacked:
-		t.seized, t.idle = true, false
+		t.line.mu.Lock()
+		defer t.line.mu.Unlock()
+		t.seized = true
 	case http.StateNew, http.StateClosed:
 	}
 }
@@ -207,10 +211,10 @@ func (t *tenancy) parks(d *Delayed) bool {
 	l := t.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.seized || t.leaving || t.left || !l.clean() || !l.lot.enter() {
+	if t.seized || t.leaving.Load() || t.left || !l.clean() || !l.lot.enter() {
 		return false
 	}
-	t.leaving = true
+	t.leaving.Store(true)
 	l.delayed = d
 	return true
 }
