@@ -169,7 +169,7 @@ func Plain(p *Policy, cost int64) bool {
 // NeedsState says that [Settle] would not decide: a state must. Stores whose checks are counted in nanoseconds ask it
 // first, since it returns nothing to copy.
 func NeedsState(p *Policy, cost int64) bool {
-	return p != nil && cost >= 0 && p.Limit > 0 && p.usable() && cost <= p.Capacity()
+	return Plain(p, cost) || p != nil && cost >= 0 && p.Limit > 0 && p.usable() && cost <= p.Capacity()
 }
 
 // windowStart returns the tick at which the clock-aligned window that holds now begins.

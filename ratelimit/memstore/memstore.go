@@ -120,38 +120,31 @@ func shardCount(processors, keys int) int {
 	return min(count, maxShards, 1<<(bits.Len(uint(keys))-1))
 }
 
-// Take judges the request by its state and keeps the new one (rules RL42 to RL45). It is so short that the compiler puts it
-// where it is called, which spares callers that know the store a copy of the request and of the decision.
+// Take judges the request by its state and keeps the new one (rules RL42 to RL45).
 func (s *Store) Take(_ context.Context, r ratelimit.Request) (d ratelimit.Decision, err error) {
-	err = s.take(&r, &d)
-	return d, err
-}
-
-func (s *Store) take(r *ratelimit.Request, d *ratelimit.Decision) (err error) {
-	k := key{names: names{r.Key.Namespace, r.Key.Identifier}}
-	if !ratelimit.Plain(r.Policy, r.Cost) {
-		if !ratelimit.NeedsState(r.Policy, r.Cost) {
-			*d, _, err = ratelimit.Settle(r.Policy, r.Cost)
-			return err
-		}
-		k.kind = kindOf(r.Policy)
+	if !ratelimit.NeedsState(r.Policy, r.Cost) {
+		d, _, err = ratelimit.Settle(r.Policy, r.Cost)
+		return d, err
 	}
-	if len(k.identifier) > longIdentifier || strings.HasPrefix(k.identifier, digestMark) {
-		k.identifier = ratelimit.KeyIdentifier(k.identifier)
-	}
-	// The clock is read last, since processors let nothing overtake that.
-	hash := s.hash(&k)
-	h := s.shardOf(hash)
 	var now moment
 	if s.machine != nil && r.Now.IsZero() {
 		now = s.machine.tick() // Most stores and checks, which are spared a call.
 	} else {
 		now = s.moment(&r.Now)
 	}
+	k := key{names: names{r.Key.Namespace, r.Key.Identifier}}
+	if r.Policy.Algorithm != "" || r.Policy.Align != "" { // Most policies state neither.
+		k.kind = kindOf(r.Policy)
+	}
+	if len(k.identifier) > longIdentifier || strings.HasPrefix(k.identifier, digestMark) {
+		k.identifier = ratelimit.KeyIdentifier(k.identifier)
+	}
+	hash := s.hash(&k)
+	h := s.shardOf(hash)
 	h.mu.Lock()
-	err = h.judge(hash, &k, r, now, d)
+	err = h.judge(hash, &k, &r, now, &d)
 	h.mu.Unlock()
-	return err
+	return d, err
 }
 
 // moment is when a check is judged: the tick by which its policy judges, and the real time by which counters expire, in
