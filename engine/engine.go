@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -168,7 +169,12 @@ type registry struct {
 	bySlug, byID map[string]*program
 	// methods are those in use anywhere, for the answer to OPTIONS * (rule L7).
 	methods methodSet
+	// open are the first projects by id that everybody may call, at most maxAsked: those that a miss looks at.
+	open []*program
 }
+
+// maxAsked is how many other projects a miss looks at.
+const maxAsked = 500
 
 var _ http.Handler = (*Engine)(nil)
 
@@ -400,7 +406,11 @@ func (g *registry) without(projectID string) *registry {
 }
 
 func (g *registry) count() {
-	for _, p := range g.byID {
+	for _, id := range slices.Sorted(maps.Keys(g.byID)) {
+		p := g.byID[id]
 		g.methods.join(&p.methods)
+		if p.project.Access != mockbase.AccessToken && len(g.open) < maxAsked {
+			g.open = append(g.open, p)
+		}
 	}
 }

@@ -17,6 +17,9 @@ type slip struct {
 // hints names common slips (rule M5). The mocks come nearest first.
 func (c *call) hints(near []likeness) []string {
 	hints := c.pathHints(near)
+	if hint := c.methodHint(near); hint != "" {
+		hints = append(hints, hint)
+	}
 	hints = append(hints, c.nameHints(near)...)
 	hints = append(hints, c.bodyHints(near)...)
 	if l := firstOf(near, func(l *likeness) bool { return l.path && l.method && !l.atHost }); l != nil {
@@ -29,7 +32,53 @@ func (c *call) hints(near []likeness) []string {
 	if name := c.disabled(); name != "" {
 		hints = append(hints, "mock "+quoted(name)+" would answer, but it is disabled")
 	}
+	if firstOf(near, func(l *likeness) bool { return l.path && l.atHost }) == nil && c.answeredElsewhere() {
+		hints = append(hints, "another project has a mock for this method and path: check the project in the address, which is "+
+			quoted(c.program.project.Slug))
+	}
 	return hints
+}
+
+// methodHint names the methods that the path is answered for, where no mock answers it for this one.
+func (c *call) methodHint(near []likeness) string {
+	atPath := func(l *likeness) bool { return l.path && l.atHost }
+	if firstOf(near, func(l *likeness) bool { return atPath(l) && l.method }) != nil {
+		return ""
+	}
+	l := firstOf(near, atPath)
+	if l == nil || l.rank == rankAny {
+		return ""
+	}
+	return fmt.Sprintf("the method differs: %s answers %s, not %s",
+		describeMock(l), strings.Join(l.mock.Request.Methods, ", "), printable(c.method.name))
+}
+
+// answeredElsewhere tells whether another project has a mock for the method and path. Only projects that everybody may call
+// are looked at, and none is named: what projects there are is not for everybody to know.
+func (c *call) answeredElsewhere() bool {
+	for _, p := range c.engine.programs.Load().open {
+		if p.project.ID != c.program.project.ID && c.isAnsweredBy(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAnsweredBy tells whether a project has a mock for the method and path.
+func (c *call) isAnsweredBy(p *program) bool {
+	path, err := p.settings.split(c.target.path, nil)
+	if err != nil {
+		return false
+	}
+	asked := inquiry{request: c.request, header: c.header, method: p.settings.method(c.method.name), rules: p.settings.pathRules, path: path}
+	for _, l := range p.index.find(&asked.path, nil) {
+		for _, e := range l.all() {
+			if e.accepts(&asked.method) && e.host.match(c.request.Host) && e.here(&asked) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // pathHints names the slips of the path alone.
