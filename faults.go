@@ -92,6 +92,15 @@ func MoreFaults(refused error, more []FieldError) error {
 	return &joined
 }
 
+// Retold is the refusal of a text with a message that tells the faults by the pointers they have now.
+func (e *Error) Retold() *Error {
+	told := *e
+	if e.Code == CodeValidationFailed && len(e.Fields) > 0 {
+		told.Message = describeFields(e.Fields)
+	}
+	return &told
+}
+
 // Unread tells whether one of these faults is at, below or above a pointer, so that what is found there may follow from
 // it.
 func Unread(faults []FieldError, pointer string) bool {

@@ -1,7 +1,9 @@
 package management
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -346,7 +348,7 @@ func documentPatch(patch *mockbase.Node) (*mockbase.Node, error) {
 	return &bare, nil
 }
 
-// patchDocument is the entry that a patch makes of another.
+// patchDocument is the entry that a patch makes of another. Beside faults comes what could be made.
 func patchDocument(entry, patch *mockbase.Node) (*mockbase.Node, error) {
 	faults := unknownNulls(entry, patch, checkEntry)
 	if name := patch.Find("name"); name != nil && name.Kind == mockbase.NodeNull {
@@ -354,11 +356,12 @@ func patchDocument(entry, patch *mockbase.Node) (*mockbase.Node, error) {
 			Pointer: "#/name", Code: mockbase.FieldRequired, Detail: "a document always has a name", Line: name.Line, Column: name.Column,
 		})
 	}
-	if err := mockbase.Invalid(faults); err != nil {
-		return nil, err
-	}
 	merged := merge(entry, patch)
-	return merged, unplacedFaults(checkEntry(merged))
+	err := unplacedFaults(checkEntry(merged))
+	if known, ok := errors.AsType[*mockbase.Error](err); ok && len(faults) > 0 {
+		return merged, mockbase.MoreFaults(mockbase.Invalid(faults), known.Fields)
+	}
+	return merged, cmp.Or(mockbase.Invalid(faults), err)
 }
 
 // checkEntry returns what is wrong with the options of a document, with pointers relative to its entry.

@@ -36,28 +36,51 @@ func (s *Server) setLimit(c *call) error {
 		return err
 	}
 	change := catalog.LimitChange{Name: name, Match: match, OnlyNew: readCondition(c, "If-None-Match").any}
-	if change.Policy, err = c.policy(name); err != nil {
-		return err
+	given, err := c.policy(name)
+	if err != nil {
+		return c.body.judged(c.located(err), func() []mockbase.FieldError {
+			if given.node == nil {
+				return nil
+			}
+			return below(given.at, s.Catalog.LimitFaults(c.project.Project, name, given.read))
+		})
 	}
+	change.Policy = given.node.JSON()
 	made, err := s.Catalog.SetLimit(c.ctx(), c.project.Project.ID, change)
 	if err != nil {
-		return fromPolicy(name, err)
+		return fromPolicy(name, given.at, err)
 	}
 	return s.answerLimit(c, name, made)
 }
 
+// givenPolicy is a policy as a body states it, at a place of the body; node is nil where there is none.
+type givenPolicy struct {
+	node *mockbase.Node
+	at   string
+	read *mockbase.LimitPolicy
+}
+
+// below puts faults with pointers relative to a place at that place.
+func below(at string, faults []mockbase.FieldError) []mockbase.FieldError {
+	for i := range faults {
+		faults[i].Pointer = at + strings.TrimPrefix(faults[i].Pointer, "#")
+	}
+	return faults
+}
+
 // policy reads the text of a policy. What a GET gave, with the policy as a member, is taken too (rule M-8).
-func (c *call) policy(name string) (json.RawMessage, error) {
+// Beside faults comes what could be read.
+func (c *call) policy(name string) (givenPolicy, error) {
 	body, err := c.read(typeJSON)
 	if err != nil {
-		return nil, err
+		return givenPolicy{}, err
 	}
 	root, err := parse(body, c.route.body)
 	if err != nil {
-		return nil, err
+		return givenPolicy{}, err
 	}
 	var faults mockbase.Faults
-	given, pointer := root, "#"
+	given := givenPolicy{node: root, at: "#"}
 	if inside := root.Find("policy"); inside != nil {
 		f := mockbase.NewFields(root, "#", &faults)
 		f.ReadOnly("scope", "mock", "bucket", "usage", "store", "degraded", "version", "source", "policy")
@@ -66,20 +89,20 @@ func (c *call) policy(name string) (json.RawMessage, error) {
 			f.Fault("name", mockbase.FieldConflict, "is %s, and the address names %s", shown(own), shown(name))
 		}
 		f.Done()
-		given, pointer = inside, f.Pointer("policy")
+		given.node, given.at = inside, f.Pointer("policy")
 	}
-	mockbase.DecodeLimitPolicy(given, pointer, &faults)
+	given.read = mockbase.DecodeLimitPolicy(given.node, given.at, &faults)
 	if !mockbase.ValidSlug(name) {
 		faults.Append(mockbase.FieldError{
 			Pointer: "#", Code: mockbase.FieldPattern,
 			Detail: shown(name) + " is no name of a policy: use lower-case letters, digits and hyphens; a limit inside a mock is changed with the mock",
 		})
 	}
-	return given.JSON(), faults.Err()
+	return given, faults.Err()
 }
 
-// fromPolicy makes pointers into the project's definition that are about a policy begin at the policy.
-func fromPolicy(name string, err error) error {
+// fromPolicy makes pointers into the project's definition that are about a policy lead to where the body states it.
+func fromPolicy(name, at string, err error) error {
 	known, ok := errors.AsType[*mockbase.Error](err)
 	if !ok || len(known.Fields) == 0 {
 		return err
@@ -88,10 +111,10 @@ func fromPolicy(name string, err error) error {
 	placed.Fields = slices.Clone(known.Fields)
 	for i := range placed.Fields {
 		if rest, inside := strings.CutPrefix(placed.Fields[i].Pointer, "#/rateLimits/"+mockbase.PointerToken(name)); inside {
-			placed.Fields[i].Pointer = "#" + rest
+			placed.Fields[i].Pointer = at + rest
 		}
 	}
-	return &placed
+	return placed.Retold()
 }
 
 func (s *Server) answerLimit(c *call, name string, made bool) error {

@@ -3,6 +3,7 @@ package management_test
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,6 +71,56 @@ func TestM5_all_faults_of_a_patched_mock_are_told_in_one_round(t *testing.T) {
 	}).want(http.StatusUnprocessableEntity)
 	if diff := cmp.Diff([]string{"2 #/priority type", "3 #/rateLimit/use reference"}, placesOf(got)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// So it is with settings, limits and documents.
+func TestM5_all_faults_of_other_texts_are_told_in_one_round(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.send(call{
+		method: http.MethodPost, path: documentsPath + "?name=api", as: editor, kind: "application/yaml",
+		body: "openapi: 3.1.0\ninfo: { title: a, version: '1' }\npaths: { /a: { get: { responses: { '200': { description: ok } } } } }",
+	}).want(http.StatusCreated)
+	patched := func(path, body string) call {
+		return call{method: http.MethodPatch, path: path, as: owner, kind: "application/merge-patch+json", body: body}
+	}
+	for name, c := range map[string]struct {
+		call call
+		want []string
+	}{
+		"PATCH of a project": {
+			patched(shopPath, "{\n\"title\": \"x\",\n\"settings\": {\"compress\": true,\n\"compres\": 1,\n\"requireIfMatch\": 1}}"),
+			[]string{"2 #/title unknown_key", "3 #/settings/compress not_served", "4 #/settings/compres unknown_key", "5 #/settings/requireIfMatch type"},
+		},
+		"POST of a project": {
+			call{method: http.MethodPost, path: "/api/v1/projects", as: owner, body: "{\n\"slug\": \"X\",\n\"name\": \"x\", \"settings\": {\"compress\": true}}"},
+			[]string{"2 #/slug pattern", "3 #/settings/compress not_served"},
+		},
+		"PUT of a limit": {
+			call{method: http.MethodPut, path: limitsPath + "/partner", as: editor, body: "{\n\"limit\": 3, \"window\": \"1m\",\n\"mode\": \"off\",\n\"onExceed\": {\"response\": {\"template\": true, \"text\": \"{{ x }}\"}}}"},
+			[]string{"3 #/mode enum", "4 #/onExceed/response/text syntax"},
+		},
+		"PUT of a limit as it is shown": {
+			call{method: http.MethodPut, path: limitsPath + "/partner", as: editor, body: "{\n\"name\": \"other\",\n\"policy\": {\"limit\": 3, \"window\": \"1m\",\n\"onExceed\": {\"response\": {\"template\": true, \"text\": \"{{ x }}\"}}}}"},
+			[]string{"2 #/name conflict", "4 #/policy/onExceed/response/text syntax"},
+		},
+		"PUT of a limit as it is shown, with a fault of the plane": {
+			call{method: http.MethodPut, path: limitsPath + "/partner", as: editor, body: "{\n\"policy\": {\"limit\": 3, \"window\": \"1m\",\n\"onExceed\": {\"response\": {\"template\": true, \"text\": \"{{ x }}\"}}}}"},
+			[]string{"3 #/policy/onExceed/response/text syntax"},
+		},
+		"PATCH of a document": {
+			patched(documentsPath+"/api", "{\n\"requests\": \"all\",\n\"name\": null,\n\"nothing\": null,\n\"rateLimit\": {\"use\": \"nobody\"}}"),
+			[]string{"2 #/requests enum", "3 #/name required", "4 #/nothing unknown_key", "5 #/rateLimit/use reference"},
+		},
+	} {
+		got := w.send(c.call).want(http.StatusUnprocessableEntity)
+		if diff := cmp.Diff(c.want, placesOf(got)); diff != "" {
+			t.Errorf("%s: %s\n%s", name, diff, got.body)
+		}
+		if detail := got.problem().Detail; strings.Contains(detail, "/rateLimits/") || strings.Contains(detail, "/documents/") {
+			t.Errorf("%s: the detail tells of a place that the body has not: %s", name, detail)
+		}
 	}
 }
 

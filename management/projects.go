@@ -157,7 +157,7 @@ func (s *Server) createProject(c *call) error {
 		r.fields.Fault("sample", mockbase.FieldNotServed, "samples are not served yet")
 	}
 	if err := r.read(); err != nil {
-		return err
+		return mockbase.MoreFaults(c.located(err), mockbase.Locate(body.text, body.format, s.Catalog.ConfigFaults(&p.Config)))
 	}
 	answerTo := func(made *mockbase.Snapshot) *answer {
 		return created(apiPrefix+"/projects/"+url.PathEscape(made.Project.Slug), s.projectView(c, made, mockbase.RoleOwner)).versioned(made.Project.Version)
@@ -264,7 +264,10 @@ func (s *Server) updateProject(c *call) error {
 		return err
 	}
 	changed, err := s.Catalog.UpdateProject(c.ctx(), c.project.Project.ID, match, func(p *mockbase.Project) error {
-		return patchProject(p, patch)
+		if err := patchProject(p, patch); err != nil {
+			return mockbase.MoreFaults(err, s.Catalog.ConfigFaults(&p.Config))
+		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func appendMembers(object, more []byte) json.RawMessage {
 }
 
 // readSettings reads the member settings into the project: the server's own members here, the others as those of a
-// definition. Without the member all of them are at their defaults.
+// definition. Without the member all of them are at their defaults. Beside faults stays what could be read.
 func (r *projectReader) readSettings() {
 	node := r.fields.Node("settings")
 	if node == nil {
@@ -109,7 +109,6 @@ func (r *projectReader) readSettings() {
 	config, err := mockbase.DecodeConfig(source)
 	if err != nil {
 		r.reportSettings(err)
-		return
 	}
 	r.project.Config = config
 }

@@ -124,8 +124,8 @@ func withoutSource(n *mockbase.Node) *mockbase.Node {
 
 func isSource(key string) bool { return key == "inline" || key == "file" || key == "url" }
 
-// ChangeDocument changes the options of a document, and its name (rule M-169). Edit gets the entry without its source. It
-// fails as SetDocumentText does, and with CodeNameTaken.
+// ChangeDocument changes the options of a document, and its name (rule M-169). Edit gets the entry without its source;
+// beside faults it gives what it could make. It fails as SetDocumentText does, and with CodeNameTaken.
 func (c *Catalog) ChangeDocument(
 	ctx context.Context, projectID, nameOrID string, o DocumentOptions, edit func(entry *mockbase.Node) (*mockbase.Node, error),
 ) (*mockbase.Snapshot, error) {
@@ -136,20 +136,18 @@ func (c *Catalog) ChangeDocument(
 		}
 		former := e.parts[e.at]
 		entry, err := edit(withoutSource(former.node))
-		if err != nil {
+		if entry == nil {
 			return err
 		}
-		changed := *entry
-		for _, m := range former.node.Members {
-			if isSource(m.Key) {
-				changed.Members = append(slices.Clone(changed.Members), m)
-			}
+		changed := withSourceOf(former.node, entry)
+		next := documentPart(changed)
+		if err != nil {
+			return mockbase.MoreFaults(err, c.documentFaults(e, next))
 		}
-		next := documentPart(&changed)
 		if next.name != d.Name && find(e.parts, next.name) != nil {
 			return documentTaken(next.name)
 		}
-		if bytes.Equal(documentPart(reordered(former.node)).text, documentPart(reordered(&changed)).text) {
+		if bytes.Equal(documentPart(reordered(former.node)).text, documentPart(reordered(changed)).text) {
 			return nil
 		}
 		e.parts[e.at] = next
@@ -158,6 +156,27 @@ func (c *Catalog) ChangeDocument(
 		e.notes[next.name] = note
 		return nil
 	})
+}
+
+// withSourceOf is an entry with the member of another one that says where the text is.
+func withSourceOf(former, entry *mockbase.Node) *mockbase.Node {
+	whole := *entry
+	for _, m := range former.Members {
+		if isSource(m.Key) {
+			whole.Members = append(slices.Clone(whole.Members), m)
+		}
+	}
+	return &whole
+}
+
+// documentFaults returns what keeps the document that is changed from being served, with pointers relative to its entry.
+func (c *Catalog) documentFaults(e *documentEdit, next part) []mockbase.FieldError {
+	parts := slices.Clone(e.parts)
+	parts[e.at] = next
+	source := maps.Clone(e.project.Config.Source)
+	source["documents"] = documentSection().join(parts)
+	config, _ := mockbase.DecodeConfig(source) // what is wrong with it is known
+	return within("#/documents/"+strconv.Itoa(e.at), c.ConfigFaults(&config))
 }
 
 // reordered is an entry with its source behind the other members.
@@ -272,7 +291,7 @@ func Relative(err error, at string) error {
 			moved.Fields[i].Pointer = "#" + rest
 		}
 	}
-	return &moved
+	return moved.Retold()
 }
 
 // documentNotes are the notes of a project after a change: an entry that changed is a new version, and a text that was

@@ -97,7 +97,7 @@ func checkMembers(p *mockbase.Project) []mockbase.FieldError {
 // checkConfig returns the faults of a configuration and those that it gives to mocks that are already there. A mock
 // that is skipped is checked elsewhere.
 func (c *Catalog) checkConfig(s *mockbase.Snapshot, skip map[string]bool) []mockbase.FieldError {
-	faults := append(s.Project.Config.CheckReferences(), c.plane.CheckConfig(&s.Project.Config)...)
+	faults := c.ConfigFaults(&s.Project.Config)
 	for _, m := range s.Mocks {
 		if skip[m.ID] || len(faults) >= mockbase.MaxFieldErrors {
 			continue
@@ -123,6 +123,33 @@ func (c *Catalog) MockFaults(project *mockbase.Project, m *mockbase.Mock) []mock
 		return nil
 	}
 	return c.checkMock(&project.Config, m)
+}
+
+// ConfigFaults returns what keeps a configuration from being served, with pointers into the definition. Of one that could be
+// read in part alone, the rest is judged.
+func (c *Catalog) ConfigFaults(config *mockbase.Config) []mockbase.FieldError {
+	return append(config.CheckReferences(), c.plane.CheckConfig(config)...)
+}
+
+// LimitFaults returns what keeps a named rate limit of a project from being served as the policy says, with pointers relative
+// to the policy.
+func (c *Catalog) LimitFaults(project *mockbase.Project, name string, policy *mockbase.LimitPolicy) []mockbase.FieldError {
+	config := project.Config
+	config.RateLimits = slices.DeleteFunc(slices.Clone(config.RateLimits), func(l mockbase.NamedLimit) bool { return l.Name == name })
+	config.RateLimits = append(config.RateLimits, mockbase.NamedLimit{Name: name, Policy: *policy})
+	return within("#/rateLimits/"+mockbase.PointerToken(name), c.ConfigFaults(&config))
+}
+
+// within are the faults at or below a place, with pointers relative to it.
+func within(at string, faults []mockbase.FieldError) []mockbase.FieldError {
+	var own []mockbase.FieldError
+	for _, f := range faults {
+		if rest, below := strings.CutPrefix(f.Pointer, at); below && (rest == "" || rest[0] == '/') {
+			f.Pointer = "#" + rest
+			own = append(own, f)
+		}
+	}
+	return own
 }
 
 // DefinitionFaults returns what keeps a definition from being served, with pointers into it. Of one that could be read in
