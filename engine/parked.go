@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mockbase/mockbase/engine/parking"
@@ -13,9 +14,11 @@ import (
 type parked struct {
 	call     *call
 	response *response
-	ready    sending
-	delay    time.Duration
-	began    time.Time
+	// handler is held until the handler that parked the call is through with it: a server that closes does not wait for that.
+	handler sync.Mutex
+	ready   sending
+	delay   time.Duration
+	began   time.Time
 	// header is what was set for the answer so far.
 	header http.Header
 	// stopTime and stopEnd end what would end the delay.
@@ -29,6 +32,7 @@ func (c *call) park(r *response, ready sending, delay time.Duration) bool {
 		return false
 	}
 	p := &parked{call: c, response: r, ready: ready, delay: delay, began: c.engine.options.Clock(), header: c.w.Header()}
+	p.handler.Lock()
 	wake, ok := parking.Park(c.request, delay, &parking.Delayed{Answer: p.answer, Left: p.left})
 	if !ok {
 		return false
@@ -41,6 +45,7 @@ func (c *call) park(r *response, ready sending, delay time.Duration) bool {
 
 // answer goes on with the call.
 func (p *parked) answer(w http.ResponseWriter, r *http.Request) {
+	p.handler.Lock()
 	c := p.call
 	defer c.engine.done(c)
 	c.parked = nil

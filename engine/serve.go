@@ -157,7 +157,8 @@ func (c *call) dissect() {
 
 // done clears a call for the next request, unless it goes on later.
 func (e *Engine) done(c *call) {
-	if c.parked != nil {
+	if p := c.parked; p != nil {
+		p.handler.Unlock()
 		return
 	}
 	c.releaseLimits()

@@ -1,6 +1,8 @@
 package body
 
 import (
+	"unicode/utf8"
+
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/jsonvalue"
 	"github.com/mockbase/mockbase/engine/operator"
@@ -140,5 +142,9 @@ func fromDifference(expected, actual string) (string, string) {
 	if at <= 2*before {
 		return cut(expected), cut(actual)
 	}
-	return "…" + cut(expected[at-before:]), "…" + cut(actual[at-before:])
+	from := at - before
+	for !utf8.RuneStart(expected[from]) {
+		from--
+	}
+	return "…" + cut(expected[from:]), "…" + cut(actual[from:])
 }

@@ -153,8 +153,8 @@ func names(line []byte, field string) bool {
 }
 
 func (h *heads) takeLength(value []byte) {
-	size, err := strconv.ParseUint(string(value[:min(len(value), longestLength+1)]), 10, 63)
-	if err != nil || h.cut {
+	size, err := strconv.ParseUint(string(value[:min(len(value), longestLength)]), 10, 63)
+	if err != nil || h.cut || len(value) > longestLength {
 		h.lose()
 		return
 	}

@@ -41,6 +41,7 @@ func TestN5_the_framing_of_requests_is_followed(t *testing.T) {
 		"names that are longer":     {"POST / HTTP/1.1\r\nContent-Length-X: 3\r\nX-Transfer-Encoding: chunked\r\n\r\n", parking.Followed{Requests: 1, Whole: true}},
 		"a length that is none":     {"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", parking.Followed{Twice: true, Lost: true}},
 		"a length that is endless":  {"POST / HTTP/1.1\r\nContent-Length: " + strings.Repeat("1", 100) + "\r\n\r\n", parking.Followed{Twice: true, Lost: true}},
+		"a length of many zeros":    {"POST / HTTP/1.1\r\nContent-Length: " + strings.Repeat("0", 30) + "3\r\n\r\n", parking.Followed{Twice: true, Lost: true}},
 		"a bad chunk":               {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n", parking.Followed{Requests: 1, Twice: true, Lost: true}},
 		"a chunk that goes on":      {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", parking.Followed{Requests: 1, Twice: true, Lost: true}},
 		"HTTP/2":                    {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", parking.Followed{Lost: true}},
@@ -80,6 +81,7 @@ func FuzzFollow(f *testing.F) {
 		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
 		"POST / HTTP/1.1\nContent-Length:\n 1\n\na",
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 00000000000000000000001\r\n\r\na",
 		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 	} {
 		f.Add([]byte(seed))

@@ -36,7 +36,8 @@ type Delayed struct {
 	// Answer writes the answer, on the connection that it belongs to. It is called as a handler is, with a request of no
 	// content, whose context ends as that of any request. Header is to be what the handler had set before.
 	Answer func(w http.ResponseWriter, r *http.Request)
-	// Left is called instead when the client has gone, or the server closes.
+	// Left is called instead when the client has gone, or the server closes; the handler that parked may not have returned yet
+	// then.
 	Left func()
 
 	// head is what net/http reads as the head of the request that Answer is called with.

@@ -289,7 +289,14 @@ func (l *Lot) answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.delayed--
-	if l.delayed == 0 && l.none != nil {
+	if l.delayed == 0 {
+		l.endNone()
+	}
+}
+
+// endNone tells who waits for it that no answer is delayed any more.
+func (l *Lot) endNone() {
+	if l.none != nil {
 		close(l.none)
 		l.none = nil
 	}
@@ -309,11 +316,13 @@ func (l *Lot) Shutdown(ctx context.Context) error {
 	for _, from := range l.open {
 		_ = from.Close() // It may be closed already.
 	}
-	none := make(chan struct{})
-	if l.delayed == 0 {
-		close(none)
-	} else {
+	none := l.none
+	if none == nil {
+		none = make(chan struct{})
 		l.none = none
+	}
+	if l.delayed == 0 {
+		l.endNone()
 	}
 	for a, d := range l.lines {
 		if d == nil {
@@ -340,11 +349,18 @@ func (l *Lot) Close() error {
 		_ = from.Close() // It may be closed already.
 	}
 	left := maps.Clone(l.lines)
+	// Once it is let go of, a line may change its connection, to one over TLS.
+	conns := make([]net.Conn, 0, len(left))
+	for a := range left {
+		conns = append(conns, a.conn)
+	}
 	l.mu.Unlock()
 	l.once.Do(func() { close(l.closed) })
 	err := l.server.Close()
+	for _, conn := range conns {
+		_ = conn.Close()
+	}
 	for a, d := range left {
-		_ = a.conn.Close()
 		if d != nil {
 			a.wake(d)
 		}

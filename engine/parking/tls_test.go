@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,5 +108,30 @@ func TestN13_a_handshake_that_never_ends_ends_with_the_server(t *testing.T) {
 	testkit.Eventually(t, "the handshake begins", func() bool { return d.lot.Quiet() == 1 })
 	if err := d.lot.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A connection that has just changed to TLS is closed like any other.
+func TestN13_close_meets_handshakes_that_are_about_to_end(t *testing.T) {
+	t.Parallel()
+	for round := range 20 {
+		d, transport := serveSecure(t)
+		config := transport.TLSClientConfig.Clone()
+		config.NextProtos = nil
+		var dialing sync.WaitGroup
+		for range 8 {
+			dialing.Go(func() {
+				conn, err := (&tls.Dialer{Config: config}).DialContext(t.Context(), "tcp", d.addr)
+				if err == nil {
+					_ = conn.Close()
+				}
+			})
+		}
+		// Each round meets them at another moment.
+		<-time.After(time.Duration(round) * time.Millisecond)
+		if err := d.lot.Close(); err != nil {
+			t.Error(err)
+		}
+		dialing.Wait()
 	}
 }
