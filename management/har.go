@@ -132,9 +132,10 @@ func harOf(x *mockbase.Exchange) harEntry {
 			Content: harContent{Size: x.Response.BodySize, MimeType: x.Response.Header.Get("Content-Type")},
 		},
 	}
-	values, err := url.ParseQuery(x.Request.RawQuery)
-	if err == nil {
-		e.Request.QueryString = harPairs(http.Header(values))
+	for part := range strings.SplitSeq(x.Request.RawQuery, "&") {
+		if name, value, _ := strings.Cut(part, "="); part != "" {
+			e.Request.QueryString = append(e.Request.QueryString, harPair{Name: decodedQuery(name), Value: decodedQuery(value)})
+		}
 	}
 	if len(x.Request.Body) > 0 {
 		text, encoding := harText(x.Request.Body)
@@ -142,6 +143,14 @@ func harOf(x *mockbase.Exchange) harEntry {
 	}
 	e.Response.Content.Text, e.Response.Content.Encoding = harText(x.Response.Body)
 	return e
+}
+
+// decodedQuery is a part of a query decoded, itself if it cannot be.
+func decodedQuery(raw string) string {
+	if decoded, err := url.QueryUnescape(raw); err == nil {
+		return decoded
+	}
+	return raw
 }
 
 // harURL is the address that was asked. What was not recorded of it, the scheme, is taken to be http.

@@ -3,6 +3,7 @@ package management
 import (
 	"math"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,27 +30,79 @@ func answeredBy() []string {
 // maxDuration is the longest duration in milliseconds that a filter takes: a day.
 const maxDuration = 24 * 60 * 60 * 1000
 
-// trafficFilter reads the filter of a query. Several answerers are separated by commas.
+// trafficFilter reads the filter of a query.
 func trafficFilter(p *params) mockbase.TrafficFilter {
 	f := mockbase.TrafficFilter{
-		Since: p.moment("since"), Until: p.moment("until"), Method: strings.ToUpper(p.text("method")), PathPrefix: p.text("path"),
-		Session: p.text("session"), Mock: p.text("mock"), Policy: p.text("policy"), ClientIP: p.text("client"), Text: p.text("q"),
+		Since: p.moment("since"), Until: p.moment("until"), Method: p.method("method"), PathPrefix: p.text("path"),
+		Session: p.session("session"), Mock: p.text("mock"), Policy: p.text("policy"), ClientIP: p.address("client"), Text: p.text("q"),
 		MinDuration: time.Duration(p.number("minDurationMs", 0, maxDuration, 0)) * time.Millisecond,
 	}
 	f.StatusMin, f.StatusMax = p.status("status")
+	if !f.Until.IsZero() && !f.Until.After(f.Since) {
+		p.fault("until", mockbase.FieldRange, "until is a time after since, so that something can be between them, not %s", shown(p.text("until")))
+	}
+	if f.PathPrefix != "" && f.PathPrefix[0] != '/' {
+		p.fault("path", mockbase.FieldPattern, "path is what the path begins with, from its first slash on, like /users, not %s", shown(f.PathPrefix))
+	}
+	if strings.ContainsAny(f.Mock, " \t\r\n") && !strings.HasPrefix(f.Mock, "document/") {
+		p.fault("mock", mockbase.FieldPattern, "mock is the name of a mock like get-users-id or an id like mck_…, not %s", shown(f.Mock))
+	}
 	if p.values.Has("matched") {
 		f.Matched = new(p.flag("matched"))
 	}
-	if text := p.text("answeredBy"); text != "" {
-		for name := range strings.SplitSeq(text, ",") {
-			one := params{values: map[string][]string{"answeredBy": {strings.TrimSpace(name)}}}
-			f.AnsweredBy = append(f.AnsweredBy, mockbase.AnsweredBy(one.choice("answeredBy", answeredBy())))
-			for _, fault := range one.faults.Fields() {
-				p.faults.Append(fault)
-			}
+	f.AnsweredBy = p.answerers("answeredBy")
+	return f
+}
+
+// answerers reads who answered; several are separated by commas.
+func (p *params) answerers(name string) []mockbase.AnsweredBy {
+	text := p.text(name)
+	if text == "" {
+		return nil
+	}
+	var list []mockbase.AnsweredBy
+	for by := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(by) == "" {
+			p.fault(name, mockbase.FieldEnum, "%s holds an empty name: %s", name, shown(text))
+			continue
+		}
+		one := params{values: map[string][]string{name: {strings.TrimSpace(by)}}}
+		list = append(list, mockbase.AnsweredBy(one.choice(name, answeredBy())))
+		for _, fault := range one.faults.Fields() {
+			p.faults.Append(fault)
 		}
 	}
-	return f
+	return list
+}
+
+// method reads a method, which is a token (RFC 9110, section 9.1).
+func (p *params) method(name string) string {
+	value := p.text(name)
+	if value != "" && !headerName(value) {
+		p.fault(name, mockbase.FieldPattern, "%s is one method like GET, not %s", name, shown(value))
+	}
+	return strings.ToUpper(value)
+}
+
+// address reads the address of a client.
+func (p *params) address(name string) string {
+	value := p.text(name)
+	if _, err := netip.ParseAddr(value); err != nil && value != "" {
+		p.fault(name, mockbase.FieldPattern, "%s is one address like 192.0.2.7 or 2001:db8::7, without a port, not %s", name, shown(value))
+	}
+	return value
+}
+
+// session reads the name of a session or its id.
+func (p *params) session(name string) string {
+	value := p.text(name)
+	known := func(c rune) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
+	}
+	if len(value) > longestSession || strings.TrimFunc(value, known) != "" {
+		p.fault(name, mockbase.FieldPattern, "%s is the name of a session, 1 to 64 of A-Z, a-z, 0-9, point, underscore and hyphen, not %s", name, shown(value))
+	}
+	return value
 }
 
 // status reads a status, or a class of them such as 4xx.
@@ -164,6 +217,12 @@ func (s *Server) getExchange(c *call) error {
 func (s *Server) clearTraffic(c *call) error {
 	p := c.params()
 	filter := trafficFilter(p)
+	for _, name := range trafficFilters() {
+		if name != "matched" && p.values.Has(name) && p.text(name) == "" {
+			// Whoever forgets a value does not mean to delete everything.
+			p.fault(name, mockbase.FieldRequired, "%s is empty: write what to select, or leave it out", name)
+		}
+	}
 	if err := p.err(); err != nil {
 		return err
 	}

@@ -123,6 +123,10 @@ func TestM175_wrong_parameters_are_named(t *testing.T) {
 		"?since=yesterday": "pattern", "?status=abc": "pattern", "?status=99": "pattern", "?answeredBy=nobody": "enum", "?limit=0": "range",
 		"?limit=201": "range", "?limit=x": "range", "?minDurationMs=-1": "range", "?facets=perhaps": "enum",
 		"?answerdBy=mock": "unknown_key", "?method=GET&method=PUT": "duplicate_key",
+		"?method=GET%20x": "pattern", "?method=GET,POST": "pattern", "?client=999.1.1.1": "pattern", "?client=192.0.2.7:80": "pattern",
+		"?path=users": "pattern", "?path=http://x/users": "pattern", "?session=a%20b": "pattern", "?session=a%2Fb": "pattern", "?session=%2F": "pattern",
+		"?mock=get%20users": "pattern", "?status=0xx": "pattern", "?status=1000": "pattern", "?matched=no": "enum", "?minDurationMs=1.5": "range",
+		"?since=2026-03-01T12:00:00Z&until=2026-03-01T12:00:00Z": "range", "?since=2026-03-01": "pattern", "?answeredBy=mock,": "enum",
 	} {
 		got := w.send(call{method: http.MethodGet, path: trafficPath + query, as: viewer}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
 		if e := got.problem().Errors; len(e) != 1 || e[0].Code != field || !strings.HasPrefix(e[0].Pointer, "#/query/") {
@@ -131,6 +135,27 @@ func TestM175_wrong_parameters_are_named(t *testing.T) {
 	}
 	if e := w.send(call{method: http.MethodGet, path: trafficPath + "?answerdBy=mock", as: viewer}).problem().Errors; e[0].Suggestion != "answeredBy" {
 		t.Errorf("suggestion %+v", e)
+	}
+	// Each says what was sent and what to write.
+	for query, want := range map[string][]string{
+		"?method=GET%20x":   {"method", "GET x", "like GET"},
+		"?client=999.1.1.1": {"client", "999.1.1.1", "like 192.0.2.7"},
+		"?path=users":       {"path", "users", "like /users"},
+		"?session=a%20b":    {"session", "a b", "underscore"},
+		"?status=4x":        {"status", "4x", "like 404"},
+	} {
+		for _, path := range []string{trafficPath, shopPath + "/exports", shopPath + "/events"} {
+			if strings.HasSuffix(path, "/exports") {
+				query += "&format=har"
+			}
+			got := w.send(call{method: http.MethodGet, path: path + query, as: viewer}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter).problem()
+			for _, text := range want {
+				if !strings.Contains(got.Detail, text) {
+					t.Errorf("%s%s: %s lacks %q", path, query, got.Detail, text)
+				}
+			}
+			query = strings.TrimSuffix(query, "&format=har")
+		}
 	}
 	for _, query := range []string{"?a;b", "?path=%zz"} {
 		w.send(call{method: http.MethodGet, path: trafficPath + query, as: viewer}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
@@ -194,6 +219,19 @@ func TestM179_clearing_says_how_much_there_was(t *testing.T) {
 		t.Errorf("deleted %v", got)
 	}
 	w.send(call{method: http.MethodGet, path: trafficPath + "/latest", as: viewer}).want(http.StatusNotFound)
+}
+
+// A value that was forgotten, as by a variable of a shell that is empty, does not select everything.
+func TestM179_an_empty_filter_deletes_nothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.record()
+	for _, query := range []string{"?session=", "?mock", "?q=&status=404", "?client=", "?method=GET%20x", "?path=users"} {
+		w.send(call{method: http.MethodDelete, path: trafficPath + query, as: editor}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
+	}
+	if n := len(w.get(trafficPath).names("id")); n != 3 {
+		t.Errorf("%d exchanges of 3 are left", n)
+	}
 }
 
 func TestM175_a_server_that_records_nothing_lists_nothing(t *testing.T) {
