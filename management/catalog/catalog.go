@@ -32,8 +32,9 @@ type Store interface {
 	Snapshots(ctx context.Context) ([]*mockbase.Snapshot, error)
 }
 
-// Eager is a store that tells of a change before it is on disk; lasts returns when it is. Changes of one project need not wait
-// for each other's disk then: those that come meanwhile are brought to the disk, and published, at once.
+// Eager is a store that can make a change and tell later whether it lasts: lasts returns when the change is on disk, or why it
+// is not made after all. Changes that come meanwhile build on it, are brought to the disk with it, and are published with it. A
+// change that lasts was not asked about is not made.
 type Eager interface {
 	ApplySoon(ctx context.Context, set mockbase.ChangeSet) (lasts func() error, err error)
 }
@@ -180,13 +181,13 @@ func (c *Catalog) now() time.Time {
 type entry struct {
 	// changing is held by whoever changes the project.
 	changing sync.Mutex
-	// stored is the snapshot that the next change is made from, snapshot the one that everybody reads: it is on disk.
-	stored, snapshot atomic.Pointer[mockbase.Snapshot]
+	// stored is what the next change is made from, snapshot what everybody reads: it is on disk.
+	stored   atomic.Pointer[draft]
+	snapshot atomic.Pointer[mockbase.Snapshot]
+	// unsure tells that a change may not have been made, so that what is stored is to be read again.
+	unsure atomic.Bool
 	// gone tells a caller who waited for the lock that the project was deleted meanwhile.
 	gone bool
-	// lasts waits until the disk holds what was stored; nil if it does. changed tells that the snapshot is to be published.
-	lasts   func() error
-	changed bool
 	// publishing is held by whoever publishes or withdraws the project, next is the publication that can still be joined.
 	publishing sync.Mutex
 	next       atomic.Pointer[publication]
@@ -194,9 +195,18 @@ type entry struct {
 
 func newEntry(s *mockbase.Snapshot) *entry {
 	e := &entry{}
-	e.stored.Store(s)
+	e.stored.Store(&draft{Snapshot: s})
 	e.snapshot.Store(s)
 	return e
+}
+
+// draft is a snapshot whose changes are made. Lasts waits until the disk holds them, and tells if it never will; nil if it does.
+type draft struct {
+	*mockbase.Snapshot
+
+	lasts func() error
+	// reread is the number of times that the project was read again.
+	reread int
 }
 
 // directory finds projects. It is immutable.

@@ -321,7 +321,7 @@ func (c *Catalog) remove(ctx context.Context, id string, may func(*mockbase.Proj
 		set := mockbase.ChangeSet{ProjectID: s.Project.ID, IfRevision: s.Project.Revision, DeleteProject: true}
 		noteChange(ctx, s, set)
 		if err := c.save(ctx, set); err != nil {
-			return err
+			return e.doubt(err)
 		}
 		e.publishing.Lock()
 		defer e.publishing.Unlock()

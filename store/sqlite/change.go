@@ -21,11 +21,11 @@ func (d *DB) Apply(ctx context.Context, set mockbase.ChangeSet) error {
 	return lasts()
 }
 
-// ApplySoon stores one change of a project in one transaction and does not wait for the disk: lasts does, and returns when a
-// loss of power cannot undo the change. Changes that wait at the same time wait for the disk once.
+// ApplySoon makes one change of a project, in the transaction of all changes of the moment, and does not wait for its end: lasts
+// does, and returns when a loss of power cannot undo the change. Until then readers do not see it, and it may fail yet; whoever
+// made it must call lasts.
 func (d *DB) ApplySoon(ctx context.Context, set mockbase.ChangeSet) (lasts func() error, err error) {
-	const what = "change project"
-	err = d.definitions.changeSoon(ctx, what, func(ctx context.Context, tx *sql.Tx) error {
+	stored, err := d.definitions.changeSoon(ctx, "change project", func(ctx context.Context, tx *sql.Tx) error {
 		c := change{tx: tx, writes: &d.definitions.writes, set: set, now: nanos(d.clock())}
 		if set.DeleteProject {
 			return c.deleteProject(ctx)
@@ -41,16 +41,19 @@ func (d *DB) ApplySoon(ctx context.Context, set mockbase.ChangeSet) (lasts func(
 		}
 		return c.remember(ctx)
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || !set.DeleteProject {
+		return stored, err
 	}
-	if set.DeleteProject {
+	return func() error {
+		if err := stored(); err != nil {
+			return err
+		}
 		// The exchanges of a deleted project are out of reach already; those that stay behind leave with the next trimming.
 		if err := d.DeleteExchanges(context.WithoutCancel(ctx), set.ProjectID); err != nil {
 			d.logger.WarnContext(ctx, "traffic of a deleted project was not deleted", "project", set.ProjectID, "error", err)
 		}
-	}
-	return func() error { return fault(what, d.definitions.disk.flush()) }, nil
+		return nil
+	}, nil
 }
 
 // change is one change set inside its transaction.
@@ -73,7 +76,7 @@ const (
 )
 
 func changeStatements() []string {
-	return []string{nextRevision, removeMock, insertMock, insertVersion, removeTrash, appendEntry}
+	return []string{nextRevision, removeMock, insertMock, insertVersion, removeTrash, appendEntry, fence, unfence}
 }
 
 func (c change) deleteProject(ctx context.Context) error {

@@ -75,3 +75,25 @@ func (d *DB) Pragmas(ctx context.Context, names ...string) (map[string]string, e
 	}
 	return all, nil
 }
+
+// ChangeSoon runs statements as one change of the definitions that is not waited for, and ends it with err.
+func (d *DB) ChangeSoon(ctx context.Context, err error, statements ...string) (lasts func() error, _ error) {
+	return d.definitions.changeSoon(ctx, "test", func(ctx context.Context, tx *sql.Tx) error {
+		for _, statement := range statements {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}
+
+// ChangePanicking runs a statement as a change, and panics.
+func (d *DB) ChangePanicking(ctx context.Context, statement string) (lasts func() error, _ error) {
+	return d.definitions.changeSoon(ctx, "test", func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+		panic("in the middle of a change")
+	})
+}

@@ -37,12 +37,13 @@ type file struct {
 	// writes and reads are the statements of both that are kept.
 	writes, reads statements
 	disk          flusher
+	groups        groups
 	replays       keptReplays
 }
 
 // openFile opens a file and brings its schema up to date.
 func openFile(ctx context.Context, path string, s schema) (*file, error) {
-	f := &file{path: path, schema: s}
+	f := &file{path: path, schema: s, groups: newGroups()}
 	if path != "" {
 		if err := touch(path); err != nil {
 			return nil, err
@@ -126,67 +127,22 @@ func (f *file) source(settings url.Values) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: f.path, RawQuery: settings.Encode()}).String()
 }
 
-// change runs one write transaction, and returns when it is on disk as far as the schema asks for that.
+// change makes one change, and returns when it is on disk as far as the schema asks for that.
 func (f *file) change(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) error {
-	if err := f.changeSoon(ctx, what, do); err != nil {
+	lasts, err := f.changeSoon(ctx, what, do)
+	if err != nil {
 		return err
 	}
-	return fault(what, f.disk.flush())
+	return lasts()
 }
 
-// changeSoon runs one write transaction, which is on disk after the next flush. The context bounds the wait for the connection alone: a transaction that has begun
-// is done to its end, because a commit that is cut off has an unknown outcome. The audit entry and the answer to a repetition
-// that the context carries are part of the transaction (rules M-20 and M-12).
-func (f *file) changeSoon(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) error {
-	conn, err := f.write.Conn(ctx)
+// changeSoon makes one change; lasts commits it, with all that were made meanwhile, and returns when it is on disk.
+func (f *file) changeSoon(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) (lasts func() error, err error) {
+	g, err := f.join(ctx, do)
 	if err != nil {
-		return fault(what, err)
+		return nil, fault(what, err)
 	}
-	defer finish(conn)
-	ctx = context.WithoutCancel(ctx)
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return fault(what, err)
-	}
-	defer tx.Rollback()
-	if err := do(ctx, tx); err != nil {
-		return fault(what, err)
-	}
-	written, err := f.attach(ctx, tx)
-	if err != nil {
-		return fault(what, err)
-	}
-	if err := tx.Commit(); err != nil {
-		f.replays.forget()
-		return fault(what, err)
-	}
-	written()
-	return nil
-}
-
-// attach adds to a change of definitions what its context carries: the audit entry and the answer to a repetition. Written
-// tells them that the transaction is done.
-func (f *file) attach(ctx context.Context, tx *sql.Tx) (written func(), err error) {
-	written = func() {}
-	if f.schema != schemaDefinitions {
-		return written, nil
-	}
-	draft, answer := mockbase.AuditOf(ctx), mockbase.ReplayOf(ctx)
-	if entry := draft.Pending(); entry != nil {
-		if err := f.appendAudit(ctx, tx, entry); err != nil {
-			return nil, err
-		}
-		written = draft.Written
-	}
-	replay := answer.Pending()
-	if replay == nil {
-		return written, nil
-	}
-	if err := f.replays.put(ctx, tx, replay); err != nil {
-		return nil, err
-	}
-	audited := written
-	return func() { audited(); answer.Written() }, nil
+	return func() error { return fault(what, f.settle(g)) }, nil
 }
 
 // alone is a context that carries nothing to be written along.
@@ -207,6 +163,7 @@ func (f *file) close() error {
 	if f == nil {
 		return nil
 	}
+	f.endOpen()
 	errs := []error{f.reads.close(), f.writes.close()}
 	for _, pool := range []*sql.DB{f.read, f.write} {
 		if pool != nil {

@@ -42,7 +42,8 @@ func (d *DB) Snapshots(ctx context.Context) ([]*mockbase.Snapshot, error) {
 	for _, s := range snapshots {
 		slices.SortFunc(s.Mocks, func(a, b *mockbase.Mock) int { return cmp.Compare(a.Order, b.Order) })
 	}
-	return snapshots, nil
+	// What is read after a flush that failed must last too.
+	return snapshots, fault("read projects", d.definitions.disk.flush())
 }
 
 func readProjects(ctx context.Context, tx *sql.Tx) ([]*mockbase.Snapshot, error) {

@@ -84,7 +84,7 @@ func (d *DB) openBeside(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("find database: %w", err)
 	}
-	f := &file{path: path, schema: schemaDefinitions}
+	f := &file{path: path, schema: schemaDefinitions, groups: newGroups()}
 	d.definitions = f
 	if err := f.connect(); err != nil {
 		return err
