@@ -143,8 +143,12 @@ func (s *Shield) syncEdits(ctx context.Context) {
 	if err != nil {
 		return // The store tells about its outages; what is nobody's document of bans stays.
 	}
+	// What one server has forgotten, another must not remember: they would tell each other forever.
+	s.edits.trim(s.options.Clock())
 	if !bytes.Equal(held.Text, s.editsSeen) || held.Version == 0 {
-		if !s.followEdits(ctx, readEdits(held.Text)) {
+		theirs := readEdits(held.Text)
+		theirs.trim(s.options.Clock())
+		if !s.followEdits(ctx, theirs) {
 			return // It is tried again.
 		}
 		s.editsSeen = held.Text

@@ -1,6 +1,7 @@
 package shield_test
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/shield"
+	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
 // RL101: what administrators did at two servers comes to the same, in whatever order and however often they tell each other.
@@ -56,5 +59,42 @@ func TestRL101_edits_of_bans_are_bounded(t *testing.T) {
 	}
 	if left, _ := shield.TrimEdits(shield.Edits(map[string]int64{"old": 0, "new": 100}), time.Unix(50, 0).Add(shield.RememberEdits)); left != 1 {
 		t.Errorf("%d are left of an old and a new one", left)
+	}
+}
+
+// board is what servers share, and counts what is written there.
+type board struct {
+	held   redisstore.Document
+	writes int
+}
+
+func (b *board) Document(context.Context, string) (redisstore.Document, error) { return b.held, nil }
+
+func (b *board) PutDocument(_ context.Context, _ string, next redisstore.Document) (bool, redisstore.Document, error) {
+	b.held = next
+	b.writes++
+	return true, next, nil
+}
+
+func (*board) Key(name string) string { return name }
+
+// nothing keeps no bans.
+type nothing struct{ shield.Kept }
+
+func (nothing) Bans(context.Context) ([]mockbase.Ban, error)        { return nil, nil }
+func (nothing) PutSetting(context.Context, *mockbase.Setting) error { return nil }
+
+// RL101: an edit that is too old is forgotten by all servers, and not told from one to the other for ever.
+func TestRL101_servers_forget_old_edits_together(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(50, 0).Add(shield.RememberEdits)
+	b := &board{}
+	one, two := shield.Edits(map[string]int64{"old": 0, "new": 100}), shield.Edits(map[string]int64{"new": 100})
+	for range 10 {
+		one = shield.SyncEdits(t.Context(), b, nothing{}, now, one)
+		two = shield.SyncEdits(t.Context(), b, nothing{}, now, two)
+	}
+	if b.writes != 1 || strings.Contains(string(b.held.Text), "old") || !strings.Contains(string(b.held.Text), "new") {
+		t.Errorf("written %d times, in the end %s", b.writes, b.held.Text)
 	}
 }

@@ -1,6 +1,10 @@
 package shield
 
-import "time"
+import (
+	"context"
+	"log/slog"
+	"time"
+)
 
 // Edits are edits by the instant in seconds of each key's.
 func Edits(at map[string]int64) any {
@@ -31,6 +35,15 @@ func TrimEdits(of any, now time.Time) (left int, text string) {
 
 // ReadEdits reads them.
 func ReadEdits(text string) any { return readEdits([]byte(text)) }
+
+// SyncEdits has a server that knows of edits synchronise them once, and returns what it knows of then.
+func SyncEdits(ctx context.Context, shared Shared, kept Kept, now time.Time, known any) any {
+	s := &Shield{edits: edits{}}
+	s.options = Options{Shared: shared, Kept: kept, Clock: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler)}
+	s.edits.join(known.(edits))
+	s.syncEdits(ctx)
+	return s.edits
+}
 
 // The bounds of edits.
 const (

@@ -1,0 +1,184 @@
+package openapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// responses makes the responses of a mock: the usual one first, which answers whatever else is asked for.
+func (*expander) responses(op *operation) []*mockbase.Node {
+	usual, status := op.usual()
+	w := &responseWriter{operation: op, taken: map[string]bool{}}
+	w.add(usual, variant{status: status, usual: true})
+	for _, r := range op.responses {
+		if r != usual {
+			w.add(r, variant{status: r.status()})
+		}
+	}
+	return w.list
+}
+
+// responseWriter makes the responses of one mock.
+type responseWriter struct {
+	operation *operation
+	taken     map[string]bool
+	list      []*mockbase.Node
+	// full tells that the last response that fits was added.
+	full bool
+}
+
+// add makes the responses of a declared one: for each media type, and for each example.
+func (w *responseWriter) add(r *response, v variant) {
+	if len(r.content) == 0 {
+		v.key = statusText(v.status)
+		w.put(r, &v)
+		return
+	}
+	first := byDefault(r.content)
+	w.addType(r, first, v)
+	for _, t := range r.content {
+		if t != first && v.usual && !t.parsed.isRange() {
+			v.accept = t.parsed.String()
+			w.addType(r, t, v)
+		}
+	}
+}
+
+// variant is one answer of a declared response.
+type variant struct {
+	status int
+	// usual tells that the response answers without being asked for.
+	usual bool
+	// key names the variant; accept is the media type that asks for it, example the example.
+	key, accept, example string
+	media                *mediaType
+	body                 *mockbase.Node
+}
+
+// addType makes the responses of one media type.
+func (w *responseWriter) addType(r *response, t *mediaType, v variant) {
+	v.media = t
+	made := false
+	for _, m := range t.examples {
+		n := w.operation.exampleValue(m.place)
+		if n == nil {
+			continue
+		}
+		one := v
+		one.key, one.body, one.example = m.name, n, m.name
+		if !made {
+			one.example = ""
+		}
+		w.put(r, &one)
+		made = true
+	}
+	if made {
+		return
+	}
+	v.key = statusText(v.status)
+	if v.accept != "" {
+		v.key += "-" + t.parsed.subtype
+	}
+	if v.body = w.operation.example(t); v.body == nil && t.schema != nil {
+		n, err := t.schema.static()
+		if err != nil {
+			w.operation.document.source.notes.add(t.schema.place, mockbase.FieldConflict, "no value was found that the schema allows: the response is empty")
+		}
+		v.body = n
+	}
+	w.put(r, &v)
+}
+
+// put adds one response.
+func (w *responseWriter) put(r *response, v *variant) {
+	if len(w.list) == mostResponses {
+		if !w.full {
+			w.full = true
+			w.operation.document.source.notes.add(r.at, mockbase.WarningNotTranslated, "a mock has at most 50 responses; this one and those behind it are left out")
+		}
+		return
+	}
+	name := slugOf(v.key)
+	if name == "" {
+		name = statusText(v.status)
+	}
+	name = mockbase.UniqueName(name, func(name string) bool { return w.taken[name] })
+	w.taken[name] = true
+	o := &object{}
+	o.text("name", name)
+	if when := v.when(); when != nil {
+		o.set("when", when)
+	}
+	o.set("status", &mockbase.Node{Kind: mockbase.NodeNumber, Text: statusText(v.status)})
+	headers := w.headers(r)
+	if v.media != nil && v.body != nil && allowsBody(v.status) {
+		v.write(o, headers)
+	}
+	if len(headers.members) > 0 {
+		o.set("headers", headers.node())
+	}
+	w.list = append(w.list, o.node())
+}
+
+// when tells what asks for the response; nil for the one that answers everything else.
+func (v *variant) when() *mockbase.Node {
+	query := &object{}
+	switch {
+	case v.example != "":
+		query.set(controlExample, textNode(v.example))
+	case !v.usual:
+		query.set(controlCode, textNode(statusText(v.status)))
+	case v.accept != "":
+		asks, accept := &object{}, &object{}
+		asks.set("contains", textNode(v.accept))
+		accept.set("Accept", asks.node())
+		when := &object{}
+		when.set("headers", accept.node())
+		return when.node()
+	default:
+		return nil
+	}
+	if !v.usual && v.example != "" {
+		query.set(controlCode, textNode(statusText(v.status)))
+	}
+	when := &object{}
+	when.set("query", query.node())
+	return when.node()
+}
+
+func allowsBody(status int) bool {
+	return status >= http.StatusOK && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
+}
+
+// write adds the body and its type.
+func (v *variant) write(o, headers *object) {
+	mediaType := v.media.header(media{}, true)
+	if v.media.parsed.isJSON() && !deeper(v.body, deepBody) && (v.body.Kind != mockbase.NodeText || !v.media.holdsJSON(v.body.Text)) {
+		o.set("json", v.body)
+		if mediaType != "application/json" {
+			headers.set("Content-Type", textNode(mediaType))
+		}
+	} else {
+		made := v.media.write(v.body)
+		o.set("text", textNode(string(made.bytes)))
+		headers.set("Content-Type", textNode(v.media.header(media{}, made.text)))
+	}
+	if strings.Contains(string(v.body.JSON()), "{{") {
+		o.set("template", boolNode(false))
+	}
+}
+
+// headers are the declared headers with their values.
+func (*responseWriter) headers(r *response) *object {
+	o, m := &object{}, &making{}
+	for _, h := range r.headers {
+		if n := h.value(m); n != nil {
+			if text, ok := h.simple(n); ok {
+				o.set(h.name, textNode(text))
+			}
+		}
+	}
+	return o
+}

@@ -1,0 +1,288 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mockbase/mockbase"
+)
+
+// merger merges schemas into a shape.
+type merger struct {
+	schemas *schemas
+	taken   choice
+	shape   shape
+}
+
+// merge joins schemas that hold together.
+func (s *schemas) merge(all []place, taken choice) *shape {
+	m := &merger{schemas: s, taken: taken, shape: shape{maxLength: -1, maxItems: -1, most: -1, forced: map[string]string{}}}
+	for _, p := range all {
+		m.add(p, 0)
+	}
+	return &m.shape
+}
+
+// add merges one schema; what is merged already is passed over, so that schemas may mean themselves.
+func (m *merger) add(p place, depth int) {
+	if p.node == nil || depth > maxJoined*4 || slices.Contains(m.shape.visited, p.node) {
+		return
+	}
+	m.shape.visited = append(m.shape.visited, p.node)
+	if p.is(mockbase.NodeBool) {
+		m.shape.never = m.shape.never || p.node.Text == "false"
+		return
+	}
+	if p.reference() != "" {
+		m.referred(p, depth)
+		return
+	}
+	m.keywords(p, depth)
+}
+
+// referred merges what a reference means, and from 3.1 on what stands beside it.
+func (m *merger) referred(p place, depth int) {
+	at, ok := m.schemas.source.follow(p)
+	if m.schemas.source.dialect == dialect31 {
+		m.keywords(p, depth)
+	}
+	if !ok {
+		return
+	}
+	if m.shape.name == "" {
+		m.shape.name = at.at[strings.LastIndexByte(at.at, '/')+1:]
+	}
+	m.add(at, depth+1)
+}
+
+func (m *merger) keywords(p place, depth int) {
+	s := &m.shape
+	m.types(p)
+	m.values(p)
+	m.textual(p)
+	m.numeric(p)
+	m.counts(p)
+	m.object(p)
+	m.list(p)
+	m.discriminator(p)
+	for _, branch := range p.find("allOf").items() {
+		m.add(branch, depth+1)
+	}
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		branches := p.find(keyword).items()
+		if len(branches) == 0 {
+			continue
+		}
+		own := group{owner: p, keyword: keyword, branches: branches}
+		if at, ok := m.taken[choiceKey{p.node, keyword}]; ok {
+			m.discriminate(&own, at)
+			m.add(branches[at], depth+1)
+			continue
+		}
+		s.groups = append(s.groups, own)
+	}
+	m.negations(p, depth)
+}
+
+// keywordIf is the keyword of a condition among groups.
+const keywordIf = "if"
+
+// negations merges what says which values are not allowed, or under which condition.
+func (m *merger) negations(p place, depth int) {
+	m.shape.tested = m.shape.tested || p.find("not").node != nil
+	condition := p.find(keywordIf)
+	if condition.node == nil || m.schemas.source.dialect != dialect31 {
+		return
+	}
+	at, ok := m.taken[choiceKey{p.node, keywordIf}]
+	switch {
+	case !ok:
+		m.shape.groups = append(m.shape.groups, group{owner: p, keyword: keywordIf, branches: []place{condition, p.find("else")}})
+	case at == 0:
+		m.add(condition, depth+1)
+		m.add(p.find("then"), depth+1)
+	default:
+		m.shape.tested = true
+		m.add(p.find("else"), depth+1)
+	}
+}
+
+func (m *merger) types(p place) {
+	s := &m.shape
+	s.nullable = s.nullable || nullable(p)
+	own := typesOf(p)
+	if len(own) == 0 {
+		return
+	}
+	if !s.typed {
+		s.kinds, s.typed = slices.Clone(own), true
+		return
+	}
+	s.kinds = joined(s.kinds, own)
+	s.never = s.never || len(s.kinds) == 0
+}
+
+func (m *merger) values(p place) {
+	s := &m.shape
+	if s.example == nil {
+		s.example = firstExample(p)
+	}
+	if n := presentMember(p, "const").node; n != nil && s.constant == nil {
+		s.constant = n
+	}
+	if n := presentMember(p, "default").node; n != nil && s.byDefault == nil {
+		s.byDefault = n
+	}
+	at := p.find("enum")
+	if !at.is(mockbase.NodeList) || len(at.node.Items) == 0 {
+		return
+	}
+	if !s.listed {
+		s.enum, s.listed = slices.Clone(at.node.Items), true
+		return
+	}
+	s.enum = slices.DeleteFunc(s.enum, func(n *mockbase.Node) bool {
+		return !slices.ContainsFunc(at.node.Items, func(other *mockbase.Node) bool { return string(other.JSON()) == string(n.JSON()) })
+	})
+	s.never = s.never || len(s.enum) == 0
+}
+
+// firstExample is the example of a schema, nil if it has none (rules W38 and W40).
+func firstExample(p place) *mockbase.Node {
+	if n := presentMember(p, "example").node; n != nil {
+		return n
+	}
+	if list := p.find("examples").items(); len(list) > 0 {
+		return list[0].node
+	}
+	return presentMember(p, "x-example").node
+}
+
+func (m *merger) textual(p place) {
+	s := &m.shape
+	if s.format == "" {
+		s.format = p.text("format")
+	}
+	if at := p.find("pattern"); at.is(mockbase.NodeText) {
+		if _, err := compilePattern(at.node.Text); err == nil {
+			s.patterns = append(s.patterns, at.node.Text)
+		}
+	}
+}
+
+func (m *merger) object(p place) {
+	s := &m.shape
+	for _, own := range p.find("properties").members() {
+		at := slices.IndexFunc(s.properties, func(known property) bool { return known.name == own.name })
+		if at < 0 {
+			s.properties = append(s.properties, property{name: own.name, schemas: []place{own.place}})
+			continue
+		}
+		s.properties[at].schemas = append(slices.Clone(s.properties[at].schemas), own.place)
+	}
+	for _, item := range p.find("required").items() {
+		if item.is(mockbase.NodeText) && !slices.Contains(s.required, item.node.Text) {
+			s.required = append(s.required, item.node.Text)
+		}
+	}
+	for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
+		switch at := p.find(keyword); {
+		case at.is(mockbase.NodeBool):
+			s.closed = s.closed || at.node.Text == "false"
+		case at.node != nil:
+			s.additional = append(s.additional, at)
+		}
+	}
+	m.naming(p)
+}
+
+// naming merges what says something about properties by their names.
+func (m *merger) naming(p place) {
+	s := &m.shape
+	for _, own := range p.find("patternProperties").members() {
+		if _, err := compilePattern(own.name); err == nil {
+			s.patterned = append(s.patterned, patternProperty{own.name, own.place})
+		}
+	}
+	if at := p.find("propertyNames"); at.is(mockbase.NodeObject) {
+		s.names = append(s.names, at)
+	}
+	for _, own := range p.find("dependentRequired").members() {
+		for _, item := range own.items() {
+			if s.follows == nil {
+				s.follows = map[string][]string{}
+			}
+			s.follows[own.name] = append(s.follows[own.name], item.node.Text)
+		}
+	}
+	for _, own := range p.find("dependentSchemas").members() {
+		if slices.Contains(s.required, own.name) {
+			m.add(own.place, maxJoined)
+		}
+	}
+}
+
+func (m *merger) list(p place) {
+	s := &m.shape
+	prefix := p.find("prefixItems").items()
+	items := p.find("items")
+	if items.is(mockbase.NodeList) {
+		prefix, items = items.items(), place{}
+	}
+	if len(prefix) > len(s.prefix) {
+		s.prefix = prefix
+	}
+	switch {
+	case items.is(mockbase.NodeBool):
+		s.noItems = s.noItems || items.node.Text == "false"
+	case items.node != nil:
+		s.items = append(s.items, items)
+	}
+	if at := p.find("contains"); at.node != nil {
+		own := containing{schema: at, least: 1}
+		if n, ok := countOf(p.find("minContains")); ok {
+			own.least = n
+		}
+		s.contains = append(s.contains, own)
+	}
+}
+
+// discriminator forces the value by which a schema that others extend tells them apart.
+func (m *merger) discriminator(p place) {
+	at := p.find("discriminator")
+	name := at.text("propertyName")
+	if at.is(mockbase.NodeText) {
+		name = at.node.Text
+	}
+	if name == "" || m.shape.name == "" || p.find("oneOf").node != nil || p.find("anyOf").node != nil {
+		return
+	}
+	m.force(name, discriminatorKey(at, m.shape.name))
+}
+
+// discriminate forces the value that names a branch.
+func (m *merger) discriminate(g *group, branch int) {
+	at := g.owner.find("discriminator")
+	name := at.text("propertyName")
+	ref := g.branches[branch].reference()
+	if name == "" || ref == "" {
+		return
+	}
+	m.force(name, discriminatorKey(at, ref[strings.LastIndexByte(ref, '/')+1:]))
+}
+
+func (m *merger) force(name, value string) {
+	if _, ok := m.shape.forced[name]; !ok {
+		m.shape.forced[name] = value
+	}
+}
+
+// discriminatorKey is the mapping's key for a schema, or the schema's own name.
+func discriminatorKey(discriminator place, name string) string {
+	for _, m := range discriminator.find("mapping").members() {
+		if m.is(mockbase.NodeText) && m.node.Text[strings.LastIndexByte(m.node.Text, '/')+1:] == name {
+			return m.name
+		}
+	}
+	return name
+}
