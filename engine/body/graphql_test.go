@@ -163,7 +163,7 @@ func TestGraphQL_what_is_no_request_says_why(t *testing.T) {
 		if got := anything.Findings(m)[0].Actual; !strings.HasPrefix(got, c[1]) {
 			t.Errorf("%s: %s", name, got)
 		}
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%s took %s", name, took)
 		}
 	}
