@@ -117,6 +117,7 @@ type exchangeCase struct {
 	counts               map[string]int
 	definition           string
 	hints                []string
+	asked                mockbase.SampleRequest
 	trailers             []string
 	took                 time.Duration
 

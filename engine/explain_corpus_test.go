@@ -24,6 +24,7 @@ func (x *exchangeCase) foretell(t *testing.T, raw []byte) *mockbase.Explanation 
 	if !ok {
 		return nil
 	}
+	x.asked = sample
 	q := &mockbase.Question{ProjectID: "prj_shop", Request: sample}
 	first, err := x.engine.Explain(t.Context(), q)
 	if err != nil {
@@ -86,6 +87,7 @@ func (x *exchangeCase) agrees(t *testing.T, foretold *mockbase.Explanation) {
 	if happened.AnsweredBy == mockbase.AnsweredByShield || happened.ClientAborted {
 		return
 	}
+	x.recalls(t, foretold, happened)
 	if foretold.Outcome != happened.AnsweredBy || foretold.Mock != happened.Mock {
 		t.Errorf("foretold %s by %v, but it was %s by %v: %s", foretold.Outcome, foretold.Mock, happened.AnsweredBy, happened.Mock, happened.Request.Target)
 		return
@@ -135,4 +137,54 @@ func limitsAgree(t *testing.T, foretold []mockbase.LimitOutlook, happened []mock
 // unmarked is a body without the ids of exchanges.
 func unmarked(body []byte) string {
 	return regexp.MustCompile("xch_[0-9A-Z]{26}").ReplaceAllString(string(body), "xch")
+}
+
+// recalls holds the explanation of a recorded exchange against what was foretold and what happened: the same mocks are
+// compared, with the same checks, by the request as it was recorded (rule AA31).
+func (x *exchangeCase) recalls(t *testing.T, foretold *mockbase.Explanation, happened *mockbase.Exchange) {
+	t.Helper()
+	then, err := x.engine.ExplainExchange(t.Context(), happened)
+	if err != nil {
+		t.Errorf("explained afterwards: %v", err)
+		return
+	}
+	if then.Outcome != happened.AnsweredBy || then.Mock != happened.Mock {
+		t.Errorf("%s by %v is recalled as %s by %v", happened.AnsweredBy, happened.Mock, then.Outcome, then.Mock)
+	}
+	if then.Current == nil {
+		if happened.Response.Status != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s has no explanation by the mocks of now: %q", happened.Request.Target, then.Hints)
+		}
+		return
+	}
+	if happened.Redacted || happened.Request.Truncated {
+		return
+	}
+	now, err := x.engine.Explain(t.Context(), &mockbase.Question{ProjectID: "prj_shop", Request: x.asked})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outline(then.Current) != outline(now) {
+		t.Errorf("by the mocks of now it is %+v, and asked anew %+v", outline(then.Current), outline(now))
+	}
+	if diff := cmp.Diff(then.Current.Candidates, now.Candidates); diff != "" {
+		t.Errorf("%s %s by the mocks of now (-recalled +asked anew):\n%s", happened.Request.Method, happened.Request.Target, diff)
+	}
+	if happened.AnsweredBy == mockbase.AnsweredByError || happened.AnsweredBy == mockbase.AnsweredByPreflight {
+		return // no mock was asked
+	}
+	if diff := cmp.Diff(known(then.Candidates, then.Candidates), known(foretold.Candidates, then.Candidates)); diff != "" {
+		t.Errorf("%s %s as it was then (-recalled +foretold):\n%s", happened.Request.Method, happened.Request.Target, diff)
+	}
+	if then.DecidedBy != foretold.DecidedBy && len(known(then.Candidates, then.Candidates)) == len(then.Candidates) {
+		t.Errorf("it was decided by %q, and foretold %q", then.DecidedBy, foretold.DecidedBy)
+	}
+}
+
+// known are the candidates without those of which the recalled ones do not know all.
+func known(list, recalled []mockbase.Candidate) []mockbase.Candidate {
+	unsure := func(k mockbase.Check) bool { return k.Doubtful }
+	return slices.DeleteFunc(slices.Clone(list), func(c mockbase.Candidate) bool {
+		return slices.ContainsFunc(recalled, func(r mockbase.Candidate) bool { return r.Mock == c.Mock && slices.ContainsFunc(r.Checks, unsure) })
+	})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,10 @@ func (e *Engine) ExplainExchange(ctx context.Context, x *mockbase.Exchange) (*mo
 		return nil, err
 	}
 	then := e.explainThen(ctx, p, x)
+	if bodyWasRefused(x) {
+		then.Hints = append(then.Hints, "the request cannot be asked again: its body was too large to be read, and was not kept")
+		return then, nil
+	}
 	now, err := e.lookAgain(ctx, p, x)
 	if err != nil {
 		then.Hints = append(then.Hints, "the request cannot be asked again: "+err.Error())
@@ -47,6 +52,13 @@ func (e *Engine) ExplainExchange(ctx context.Context, x *mockbase.Exchange) (*mo
 	markDoubtful(then.Current, x)
 	then.Changed = differences(then, then.Current, x)
 	return then, nil
+}
+
+// bodyWasRefused tells whether a body was too large to be read to its end. One that grew too large when it was decoded was
+// read.
+func bodyWasRefused(x *mockbase.Exchange) bool {
+	return x.AnsweredBy == mockbase.AnsweredByError && x.Response.Status == http.StatusRequestEntityTooLarge &&
+		x.Request.Header.Get(headerContentLength) != strconv.Itoa(len(x.Request.Body))
 }
 
 // lookAgain begins a call that only looks, with the request of an exchange.
@@ -121,6 +133,7 @@ func (c *call) recall(then *mockbase.Explanation, x *mockbase.Exchange) {
 			}
 		}
 	}
+	c.recalling = true
 	near := c.nearest()
 	won := slices.IndexFunc(near, func(l likeness) bool { return x.Mock.Name != "" && l.ref == x.Mock })
 	if won > 0 {
@@ -140,6 +153,29 @@ func (c *call) recall(then *mockbase.Explanation, x *mockbase.Exchange) {
 	then.DecidedBy = c.decidedBy(near[0].entry, near)
 }
 
+// notRecorded stands for what a session remembered of a mock behind the one that answered: a request looks no further.
+const (
+	notRecorded      = "(not recorded)"
+	notRecordedDoubt = "what the session remembered of a mock behind the one that answered is not recorded"
+)
+
+// forgotten is what became of the state and the uses of a mock that fits, where nothing of them was recorded.
+func (c *call) forgotten(e *entry) []finding {
+	s := &e.selection
+	if !c.recalling || len(s.states) == 0 && s.times == 0 && !s.momentary || c.lookedAt(e) != nil || !c.fits(e) {
+		return nil
+	}
+	part, operator, expected := partState, "in", strings.Join(s.states, ", ")
+	switch {
+	case len(s.states) > 0:
+	case s.times > 0:
+		part, operator, expected = partTimes, "times", strconv.FormatInt(s.times, 10)
+	default:
+		operator, expected = "holds", "the conditions on the state"
+	}
+	return []finding{{part: part, name: e.mock.Scenario, describe: func() (string, string, string) { return operator, expected, notRecorded }}}
+}
+
 // doubt is the hint of a check whose value is not what was sent.
 const doubt = "the value was masked or cut when it was recorded, so this may have been otherwise"
 
@@ -147,7 +183,11 @@ const doubt = "the value was masked or cut when it was recorded, so this may hav
 func markDoubtful(x *mockbase.Explanation, of *mockbase.Exchange) {
 	for i := range x.Candidates {
 		for j := range x.Candidates[i].Checks {
-			if k := &x.Candidates[i].Checks[j]; !k.OK && k.Hint == "" && isDoubtful(k, of) {
+			switch k := &x.Candidates[i].Checks[j]; {
+			case k.OK || k.Hint != "":
+			case k.Actual == notRecorded && (k.Part == partState || k.Part == partTimes):
+				k.Hint, k.Doubtful = notRecordedDoubt, true
+			case isDoubtful(k, of):
 				k.Hint, k.Doubtful = doubt, true
 			}
 		}

@@ -146,6 +146,10 @@ func (c *call) findings(e *entry) []finding {
 	if r := c.lookedAt(e); r != nil {
 		c.moment = &r.instant
 	}
+	if unknown := c.forgotten(e); unknown != nil {
+		c.route, c.moment = e.route, nil
+		return append(e.guards.findings(&c.inquiry), unknown...)
+	}
 	return append(e.guards.findings(&c.inquiry), c.momentFindings(e)...)
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
 	"time"
 
@@ -105,6 +106,11 @@ func (c *call) recordRequest(to *mockbase.RecordedRequest) {
 		to.Path = c.path.text()
 	}
 	to.Header = c.header
+	if len(r.TransferEncoding) > 0 {
+		// It was sent as a header line, which net/http keeps elsewhere.
+		to.Header = maps.Clone(c.header)
+		to.Header["Transfer-Encoding"] = r.TransferEncoding
+	}
 	to.Body, to.BodySize = firstBytes(c.outcome.received, c.engine.options.RecordCap), c.outcome.receivedSize
 	to.Truncated = to.BodySize > int64(len(to.Body))
 }

@@ -117,6 +117,8 @@ type call struct {
 	// the mocks then that may answer at this moment, as far as that depends on what the session remembers.
 	looking bool
 	held    []refusal
+	// recalling tells that a call looks back at a moment, of which held and refusals are what was recorded.
+	recalling bool
 
 	// The first segments and leaves need no memory of their own.
 	segmentRoom   [16]string
