@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// MaskBody is the body of a request with its secrets masked, for whoever is shown it: the values of JSON members and form
-// fields that are called like a secret. Everything else stays as it was sent, and so does a body of another kind. It may
-// have been cut. A body without secrets is returned itself.
+// MaskBody is the body of a request with its secrets masked, for whoever is shown it: the values of JSON members, of form
+// fields and of parts of a form that are called like a secret. Everything else stays as it was sent, and so does a body of
+// another kind, such as XML. It may have been cut. A body without secrets is returned itself.
 func MaskBody(contentType string, body []byte) []byte {
-	kind, _, err := mime.ParseMediaType(contentType)
+	kind, parameters, err := mime.ParseMediaType(contentType)
 	switch {
+	case err == nil && kind == "multipart/form-data":
+		return maskParts(body, parameters["boundary"])
 	case err == nil && kind == "application/x-www-form-urlencoded":
 		if masked := MaskQuery(string(body)); masked != string(body) {
 			return []byte(masked)
