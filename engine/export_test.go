@@ -57,7 +57,7 @@ func (e *Engine) SharedRoutes(first, second *mockbase.Snapshot) (int, error) {
 		return 0, err
 	}
 	after := e.programs.Load().byID[second.Project.ID]
-	known, shared := before.routes(), 0
+	known, shared := inherit(before, nil).routes(), 0
 	for i := range after.entries {
 		if known[after.entries[i].mock] == after.entries[i].route {
 			shared++

@@ -26,16 +26,14 @@ type scenarioRules struct {
 
 // remember arranges what sessions remember for the program. What former, which may be nil, has in common with it keeps its
 // memory: mocks whose way to choose has not changed, and scenarios by their names (mock format, section 4; rule R5).
-func (p *program) remember(e *Engine, former *program) error {
+func (p *program) remember(e *Engine, kept heritage) error {
 	p.layout = &session.Layout{Revision: p.project.Revision, Mocks: make([]session.MockShape, len(p.entries), len(p.entries)+p.operations)}
-	known := former.memories()
+	former, known := kept.former, kept.memories()
 	places := make(map[string]int)
 	for i := range p.entries {
 		own := &p.entries[i]
-		shape := session.MockShape{Scenario: session.NoScenario}
-		if was, ok := known[own.mock.ID]; ok && sameMemory(was.mock, own.mock) {
-			shape.Serial = was.serial
-		} else {
+		shape := session.MockShape{Scenario: session.NoScenario, Serial: kept.serial(i, own.mock, known)}
+		if shape.Serial == 0 {
 			shape.Serial = session.Serial(e.serials.Add(1))
 		}
 		if name := own.mock.Scenario; name != "" {
@@ -150,28 +148,6 @@ func (s *scenarioRules) nameAll(list []mockbase.Condition) {
 type memoryOf struct {
 	mock   *mockbase.Mock
 	serial session.Serial
-}
-
-func (p *program) memories() map[string]memoryOf {
-	if p == nil {
-		return nil
-	}
-	known := make(map[string]memoryOf, len(p.entries))
-	for i := range p.entries {
-		m := p.entries[i].mock
-		if m.ID == "" {
-			// What was never stored has no identity to keep.
-			continue
-		}
-		known[m.ID] = memoryOf{mock: m, serial: p.layout.Mocks[i].Serial}
-	}
-	for _, d := range p.documents {
-		for i := range d.operations {
-			own := &d.operations[i]
-			known[own.mock.ID] = memoryOf{mock: own.mock, serial: p.layout.Mocks[own.age].Serial}
-		}
-	}
-	return known
 }
 
 // sameMemory tells whether a mock keeps its calls, uses and places through an edit (mock format, section 4).

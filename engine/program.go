@@ -82,7 +82,9 @@ type route struct {
 	limits    limiter
 	// headIsFree is the mock's (rule L2), guarded tells that there are guards at all.
 	headIsFree, guarded bool
-	rank, headRank      rank
+	// recordsAll tells that a proxy of the mock records everything (rule T17).
+	recordsAll     bool
+	rank, headRank rank
 	// responses are at least one, in the order of their author.
 	responses []response
 	ref       mockbase.MockRef
@@ -104,9 +106,10 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	p := &program{
 		project: s.Project, snapshot: s, variables: variablesOf(&s.Project.Config), redaction: s.Project.Redaction(),
 	}
-	var known map[*mockbase.Mock]*route
+	kept := inherit(former, s.Mocks)
+	routes := heritage{}
 	if former != nil && sameConfig(&former.project.Config, &s.Project.Config) {
-		p.settings, known = former.settings, former.routes()
+		p.settings, routes = former.settings, kept
 	} else if err := p.configure(e); err != nil {
 		return nil, err
 	}
@@ -118,13 +121,13 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	if err := p.collect(former); err != nil {
 		return nil, err
 	}
-	if err := p.enter(known); err != nil {
+	if err := p.enter(routes); err != nil {
 		return nil, err
 	}
 	if err := p.describeAll(e, former); err != nil {
 		return nil, err
 	}
-	if err := p.remember(e, former); err != nil {
+	if err := p.remember(e, kept); err != nil {
 		return nil, err
 	}
 	p.plant()
@@ -132,11 +135,14 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 }
 
 // enter fills in the entries, compiling the mocks that are not known.
-func (p *program) enter(known map[*mockbase.Mock]*route) error {
-	mocks := p.snapshot.Mocks
+func (p *program) enter(kept heritage) error {
+	mocks, known := p.snapshot.Mocks, kept.routes()
 	p.entries = make([]entry, len(mocks), len(mocks)+len(p.collected))
 	for i, m := range mocks {
 		r := known[m]
+		if at, ok := kept.place(i); ok {
+			r = kept.former.entries[at].route
+		}
 		if r == nil {
 			var faults mockbase.Faults
 			r = compileRoute(&p.project.Config, p.settings, m, &faults)
@@ -174,17 +180,9 @@ func sameConfig(a, b *mockbase.Config) bool {
 		reflect.DeepEqual(a.RateLimits, b.RateLimits)
 }
 
-func (p *program) routes() map[*mockbase.Mock]*route {
-	known := make(map[*mockbase.Mock]*route, len(p.entries))
-	for i := range p.entries {
-		known[p.entries[i].mock] = p.entries[i].route
-	}
-	return known
-}
-
 // plant builds the index. Disabled mocks are no candidates and state no method (rule A10).
 func (p *program) plant() {
-	aside := recordsAll(p.snapshot)
+	aside := p.recordsAll()
 	for i := range p.entries {
 		e := &p.entries[i]
 		if e.mock.Disabled || aside && isRecorded(e.mock) {
@@ -220,6 +218,7 @@ func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *moc
 	p := &plot{route: route{
 		mock: m, by: mockbase.AnsweredByMock, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version},
 		host: compileHost(m.Request.Host), headIsFree: m.HeadIsFree,
+		recordsAll: !m.Disabled && slices.ContainsFunc(m.Responses, func(a mockbase.Response) bool { return recordsEverything(a.Proxy) }),
 	}}
 	r := &p.route
 	place := compilePlace(s, m, faults)

@@ -102,13 +102,14 @@ func TestA8_an_edited_mock_keeps_its_place(t *testing.T) {
 	}
 }
 
+func snapshot(revision int64, config mockbase.Config, mocks []*mockbase.Mock) *mockbase.Snapshot {
+	project := &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: revision, Config: config}
+	return &mockbase.Snapshot{Project: project, Mocks: mocks}
+}
+
 func TestUnchangedMocksAreNotCompiledAgain(t *testing.T) {
 	t.Parallel()
 	mocks := manyMocks(100)
-	snapshot := func(revision int64, config mockbase.Config, mocks []*mockbase.Mock) *mockbase.Snapshot {
-		project := &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: revision, Config: config}
-		return &mockbase.Snapshot{Project: project, Mocks: mocks}
-	}
 	changed := append(append([]*mockbase.Mock{textMock("new", "/x", "x")}, mocks[:50]...), mocks[51:]...)
 	e := newEngine(t, engine.Options{})
 	if shared, err := e.SharedRoutes(snapshot(1, mockbase.Config{}, mocks), snapshot(2, mockbase.Config{}, changed)); err != nil || shared != 99 {

@@ -36,12 +36,12 @@ func compileRecord(from *mockbase.Proxy) *recordRules {
 
 // recordsAll tells whether some proxy of the project records everything. Recorded mocks step aside then, so that what they
 // could answer is passed on and recorded again (rule T17).
-func recordsAll(s *mockbase.Snapshot) bool {
-	all := func(p *mockbase.Proxy) bool { return p != nil && p.Record == recordAll }
-	return all(s.Project.Config.Settings.Fallback) || slices.ContainsFunc(s.Mocks, func(m *mockbase.Mock) bool {
-		return !m.Disabled && slices.ContainsFunc(m.Responses, func(r mockbase.Response) bool { return all(r.Proxy) })
-	})
+func (p *program) recordsAll() bool {
+	return recordsEverything(p.project.Config.Settings.Fallback) ||
+		slices.ContainsFunc(p.entries, func(e entry) bool { return e.recordsAll })
 }
+
+func recordsEverything(p *mockbase.Proxy) bool { return p != nil && p.Record == recordAll }
 
 // isRecorded tells whether a mock was recorded.
 func isRecorded(m *mockbase.Mock) bool { return slices.Contains(m.Tags, tape.Tag) }
