@@ -135,6 +135,7 @@ func (r *collected) prepare(c *call) (sending, *failure) {
 	}
 	a := c.data().Serve(res, &collection.Request{
 		Method: c.asGet(), Header: c.header, Query: c.parameterPairs(), Body: decoded, Base: c.base(),
+		Context: c.request.Context(),
 	})
 	if a.Problem != nil {
 		return r.refuse(c, a.Problem), nil

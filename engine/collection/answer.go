@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,6 +20,16 @@ type Request struct {
 	Body []byte
 	// Base is what the client writes before the paths of collections; Location and Link begin with it.
 	Base string
+	// Context ends when nobody waits for the answer any more; nil never does.
+	Context context.Context //nolint:containedctx // it is that of this one request
+}
+
+// abandoned tells that nobody waits for the answer any more.
+func (r *Request) abandoned() error {
+	if r.Context != nil && r.Context.Err() != nil {
+		return problem(mockbase.CodeUnavailable, "the client has left")
+	}
+	return nil
 }
 
 // Parameter is one name and value of a query.

@@ -1,16 +1,16 @@
 package collection
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/jsonvalue"
+	"github.com/mockbase/mockbase/engine/regex"
 )
 
-// maxPattern is the longest expression of _match, in bytes.
-const maxPattern = 1_000
+// maxMatching bounds the bytes of all texts that a list compares with an expression times its instructions.
+const maxMatching = 10 * regex.MaxWork
 
 // filter is one condition on a field of an item.
 type filter struct {
@@ -26,7 +26,9 @@ type filter struct {
 type operand struct {
 	text    string
 	number  bool
-	pattern *regexp.Regexp
+	pattern *regex.Pattern
+	// work is what all patterns of the list have cost.
+	work *int
 }
 
 // suffixes are the operators of filters (rules V8 and V9).
@@ -43,8 +45,8 @@ func suffixes() map[string]filter {
 	}
 }
 
-// newFilter makes the filter that a parameter's name asks for, with its values.
-func newFilter(name string, values []string) (*filter, error) {
+// newFilter makes the filter that a parameter's name asks for, with its values. Patterns count what they cost in work.
+func newFilter(name string, values []string, work *int) (*filter, error) {
 	f := filter{test: equal}
 	field := name
 	for suffix, kind := range suffixes() {
@@ -54,7 +56,7 @@ func newFilter(name string, values []string) (*filter, error) {
 				values = strings.Split(strings.Join(values, ","), ",")
 			}
 			if suffix == "_match" {
-				return matchFilter(field, values)
+				return matchFilter(field, values, work)
 			}
 			break
 		}
@@ -67,17 +69,14 @@ func newFilter(name string, values []string) (*filter, error) {
 	return &f, nil
 }
 
-func matchFilter(field string, values []string) (*filter, error) {
+func matchFilter(field string, values []string, work *int) (*filter, error) {
 	f := &filter{path: strings.Split(field, "."), test: matches}
 	for _, text := range values {
-		if len(text) > maxPattern {
-			return nil, badParameter(field+"_match", text[:maxPattern], "an expression has at most 1,000 bytes")
-		}
-		pattern, err := regexp.Compile(text)
+		pattern, err := regex.Compile(text)
 		if err != nil {
 			return nil, badParameter(field+"_match", text, err.Error())
 		}
-		f.operands = append(f.operands, operand{text: text, pattern: pattern})
+		f.operands = append(f.operands, operand{text: text, pattern: pattern, work: work})
 	}
 	return f, nil
 }
@@ -162,7 +161,19 @@ func contains(value *jsonvalue.Value, o *operand) bool {
 
 func matches(value *jsonvalue.Value, o *operand) bool {
 	text, ok := textOf(value)
-	return ok && o.pattern.MatchString(text)
+	if !ok || *o.work > maxMatching {
+		return false
+	}
+	holds, err := o.pattern.Match(text)
+	if *o.work += o.pattern.Work(len(text)); err != nil {
+		*o.work = maxMatching + 1
+	}
+	return holds
+}
+
+// errTooMuch says that the values are too long for the expressions of a list.
+func (f *filter) errTooMuch() error {
+	return badParameter(strings.Join(f.path, ".")+"_match", f.operands[0].text, "the values are too long for so large an expression")
 }
 
 // mentions tells whether any scalar of an item holds a text, in any case (rule V9). The text is in lower case.

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"bytes"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,10 +14,12 @@ import (
 // listing is what the query of a list asks for.
 type listing struct {
 	filters []*filter
-	search  string
-	sort    []sortKey
-	page    page
-	view    *view
+	// work is what the expressions of filters have cost.
+	work   int
+	search string
+	sort   []sortKey
+	page   page
+	view   *view
 }
 
 // isControl tells controls from filters.
@@ -47,7 +50,7 @@ func (d *Data) listingOf(of *definition, query []Parameter) (*listing, error) {
 		}
 	}
 	for _, name := range names {
-		f, err := newFilter(name, values[name])
+		f, err := newFilter(name, values[name], &l.work)
 		if err != nil {
 			return nil, err
 		}
@@ -66,6 +69,25 @@ func (d *Data) listingOf(of *definition, query []Parameter) (*listing, error) {
 func (l *listing) holds(it *item) bool {
 	return !slices.ContainsFunc(l.filters, func(f *filter) bool { return !f.holds(it.value) }) &&
 		(l.search == "" || mentions(it.value, l.search))
+}
+
+// filter returns the items that belong to the list. It gives up when an expression costs too much, or nobody waits for the
+// answer any more.
+func (l *listing) filter(r *Request, all iter.Seq2[string, *item], belongs func(*item) bool) ([]*item, error) {
+	var items []*item
+	for _, it := range all {
+		if err := r.abandoned(); err != nil {
+			return nil, err
+		}
+		if belongs(it) && l.holds(it) {
+			items = append(items, it)
+		}
+		if l.work > maxMatching {
+			i := slices.IndexFunc(l.filters, func(f *filter) bool { return f.operands[0].pattern != nil })
+			return nil, l.filters[i].errTooMuch()
+		}
+	}
+	return items, nil
 }
 
 // list answers with the items of a collection, or with those related to an item (rules V8 to V13). The order of work is
@@ -90,11 +112,9 @@ func (d *Data) list(res Resource, r *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var items []*item
-	for _, it := range d.table(of).all() {
-		if belongs(it) && l.holds(it) {
-			items = append(items, it)
-		}
+	items, err := l.filter(r, d.table(of).all(), belongs)
+	if err != nil {
+		return nil, err
 	}
 	sortItems(items, l.sort)
 	h := http.Header{"X-Total-Count": {strconv.Itoa(len(items))}}
@@ -137,7 +157,9 @@ func (d *Data) viewOf(of *definition, query []Parameter) (*view, error) {
 			}
 		case "_fields":
 			for name := range strings.SplitSeq(p.Value, ",") {
-				v.fields = append(v.fields, strings.TrimSpace(name))
+				if name = strings.TrimSpace(name); name != "" {
+					v.fields = append(v.fields, name)
+				}
 			}
 		}
 	}

@@ -1,9 +1,14 @@
 package collection_test
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/collection"
 )
 
 // ids asks for a list and returns the ids of its items.
@@ -29,37 +34,38 @@ func TestQueries(t *testing.T) {
 		{"id": 2, "views": 10.0, "a": {"b": "y"}, "title": "A FOO"},
 		{"id": 3, "views": 100, "title": "bar", "done": true, "nil": null}]}}`)
 	for query, want := range map[string]string{
-		"V8 an ordering compares numbers: views_gt=9":        "2 3",
-		"V8 two bounds: views_gte=9&views_lt=100":            "1 2",
-		"V8 numbers are equal by value: views=10":            "2",
-		"V8 not equal: views_ne=10":                          "1 3",
-		"V8 not equal holds for the missing: title_ne=bar":   "1 2",
-		"V8 repeats mean or: views=9&views=100":              "1 3",
-		"V8 repeats of not equal mean and: id_ne=1&id_ne=2":  "3",
-		"V8 a list: id_in=1,3":                               "1 3",
-		"V8 dotted names: a.b=y":                             "2",
-		"V8 an index into a list: tags.1=rust":               "1",
-		"V8 an unknown field filters everything out: nope=1": "",
-		"V8 kinds do not order: views_gt=abc":                "",
-		"V8 a truth: done=true":                              "3",
-		"V8 null: nil=null":                                  "3",
-		"V8 a list equals nothing: tags=go":                  "",
-		"V8 at most: views_lte=9":                            "1",
-		"V9 search ignores case: _q=foo":                     "2",
-		"V9 search goes into depth: _q=RUST":                 "1",
-		"V9 like is a literal part: title_like=OO":           "2",
-		"V9 like minds the case: title_like=oo":              "",
-		"V9 match is an expression: title_match=^b.r$":       "3",
-		"V9 a broken expression: title_match=(":              "invalid-parameter",
-		"V12 a page that is no number: _page=x":              "invalid-parameter",
-		"V12 a page below 1: _page=0":                        "invalid-parameter",
-		"V12 a page out of range: _page=99":                  "",
-		"V12 a page far out of range: _page=99999999999999":  "",
-		"V12 a page of nothing: _limit=0":                    "invalid-parameter",
-		"V12 a negative start: _start=-1":                    "invalid-parameter",
-		"V12 pages and starts do not mix: _page=1&_start=2":  "invalid-parameter",
-		"V11 the end before the start: _start=2&_end=1":      "",
-		"V10 sort down: _sort=-views":                        "3 2 1",
+		"V8 an ordering compares numbers: views_gt=9":                       "2 3",
+		"V8 two bounds: views_gte=9&views_lt=100":                           "1 2",
+		"V8 numbers are equal by value: views=10":                           "2",
+		"V8 not equal: views_ne=10":                                         "1 3",
+		"V8 not equal holds for the missing: title_ne=bar":                  "1 2",
+		"V8 repeats mean or: views=9&views=100":                             "1 3",
+		"V8 repeats of not equal mean and: id_ne=1&id_ne=2":                 "3",
+		"V8 a list: id_in=1,3":                                              "1 3",
+		"V8 dotted names: a.b=y":                                            "2",
+		"V8 an index into a list: tags.1=rust":                              "1",
+		"V8 an unknown field filters everything out: nope=1":                "",
+		"V8 kinds do not order: views_gt=abc":                               "",
+		"V8 a truth: done=true":                                             "3",
+		"V8 null: nil=null":                                                 "3",
+		"V8 a list equals nothing: tags=go":                                 "",
+		"V8 at most: views_lte=9":                                           "1",
+		"V9 search ignores case: _q=foo":                                    "2",
+		"V9 search goes into depth: _q=RUST":                                "1",
+		"V9 like is a literal part: title_like=OO":                          "2",
+		"V9 like minds the case: title_like=oo":                             "",
+		"V9 match is an expression: title_match=^b.r$":                      "3",
+		"V9 a broken expression: title_match=(":                             "invalid-parameter",
+		"V9 a large expression over little: title_match=((a{1,30}){1,30})r": "3",
+		"V12 a page that is no number: _page=x":                             "invalid-parameter",
+		"V12 a page below 1: _page=0":                                       "invalid-parameter",
+		"V12 a page out of range: _page=99":                                 "",
+		"V12 a page far out of range: _page=99999999999999":                 "",
+		"V12 a page of nothing: _limit=0":                                   "invalid-parameter",
+		"V12 a negative start: _start=-1":                                   "invalid-parameter",
+		"V12 pages and starts do not mix: _page=1&_start=2":                 "invalid-parameter",
+		"V11 the end before the start: _start=2&_end=1":                     "",
+		"V10 sort down: _sort=-views":                                       "3 2 1",
 	} {
 		name, query, _ := strings.Cut(query, ": ")
 		t.Run(name, func(t *testing.T) {
@@ -183,4 +189,52 @@ func TestV17_fields_are_cut_out(t *testing.T) {
 	s := open(t, `{"posts": {"seed": [{"id": 1, "a": 1, "b": 2}]}}`)
 	s.want("GET /posts?_fields=b,a,nope", "", `200 [{"a":1,"b":2}]`)
 	s.want("GET /posts/1?_fields=id", "", `200 {"id":1}`)
+}
+
+func TestV9_an_expression_that_costs_too_much_is_refused(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 300_000)
+	s := open(t, fmt.Sprintf(`{"posts": {"seed": [{"id": 1, "t": %q}]}}`, long))
+	for _, query := range []string{"t_match=((a{1,30}){1,30})b", "t_match=x&t_match=((a{1,30}){1,30})b", "t_match=((((a{30}){30}){30}){30})"} {
+		if got := s.ids("GET /posts?" + query); got != "invalid-parameter" {
+			t.Errorf("%s: got %s", query, got)
+		}
+	}
+	if got := s.ids("GET /posts?t_match=a$&_fields=id"); got != "1" {
+		t.Errorf("a small expression over a long text: got %q", got)
+	}
+}
+
+func TestV9_all_expressions_of_a_list_share_a_bound(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 18_000)
+	var seed []string
+	for i := range 20 {
+		seed = append(seed, fmt.Sprintf(`{"id": %d, "t": %q}`, i, long))
+	}
+	s := open(t, `{"posts": {"seed": [`+strings.Join(seed, ",")+`]}}`)
+	if got := s.ids("GET /posts?t_match=((a{1,30}){1,30})b"); got != "invalid-parameter" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestV9_a_list_is_given_up_when_its_client_has_left(t *testing.T) {
+	t.Parallel()
+	s := open(t, `{"posts": {"seed": [{"id": 1}]}}`)
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	a := s.data.Serve(collection.Resource{Collection: "posts"}, &collection.Request{Method: "GET", Header: http.Header{}, Context: left})
+	if a.Problem == nil || a.Problem.Code != mockbase.CodeUnavailable {
+		t.Errorf("got %+v", a)
+	}
+}
+
+func TestV13_an_empty_list_of_fields_shows_all(t *testing.T) {
+	t.Parallel()
+	s := open(t, `{"posts": {"seed": [{"id": 1, "a": 2}]}}`)
+	for _, query := range []string{"_fields=", "_fields=,"} {
+		if a := s.ask("GET /posts?"+query, ""); string(a.Body) != `[{"id":1,"a":2}]` {
+			t.Errorf("%s: got %s", query, a.Body)
+		}
+	}
 }

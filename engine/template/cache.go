@@ -1,27 +1,23 @@
 package template
 
 import (
-	"regexp"
-	"regexp/syntax"
 	"sync"
 	"time"
+
+	"github.com/mockbase/mockbase/engine/regex"
 )
 
 const (
 	// maxCached bounds what a template keeps compiled of each kind. Most patterns are literals of the template.
 	maxCached = 64
-	// maxPattern bounds a regular expression or JSONPath in bytes.
-	maxPattern = 1000
-	// maxInstructions bounds the program of a regular expression: a{1000} is short to write.
-	maxInstructions = 5000
-	// maxMatching bounds the bytes of a text times the instructions of a pattern.
-	maxMatching = 20_000_000
+	// maxPattern bounds a JSONPath or XPath in bytes.
+	maxPattern = regex.MaxLength
 )
 
 // cache keeps what functions compile: patterns, paths and zones. It belongs to one template and is shared by its
 // executions.
 type cache struct {
-	patterns memory[*pattern]
+	patterns memory[*regex.Pattern]
 	paths    memory[*query]
 	zones    memory[*time.Location]
 }
@@ -56,34 +52,16 @@ func (m *memory[V]) get(text string, compile func(string) (V, error)) (V, error)
 	return v, nil
 }
 
-// pattern is a compiled regular expression with the length of its program.
-type pattern struct {
-	expression   *regexp.Regexp
-	instructions int
+func (c *cache) pattern(text string) (*regex.Pattern, error) {
+	return c.patterns.get(text, compilePattern)
 }
 
-func (c *cache) pattern(text string) (*pattern, error) { return c.patterns.get(text, compilePattern) }
-
-func compilePattern(text string) (*pattern, error) {
-	if len(text) > maxPattern {
-		return nil, failuref("the pattern is longer than %d bytes", maxPattern)
-	}
-	tree, err := syntax.Parse(text, syntax.Perl)
+func compilePattern(text string) (*regex.Pattern, error) {
+	compiled, err := regex.Compile(text)
 	if err != nil {
-		return nil, failuref("the pattern does not compile: %s", err)
+		return nil, failuref("%s", err)
 	}
-	machine, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return nil, failuref("the pattern does not compile: %s", err)
-	}
-	if len(machine.Inst) > maxInstructions {
-		return nil, failuref("the pattern is too large: it has %d instructions, at most %d are allowed", len(machine.Inst), maxInstructions)
-	}
-	expression, err := regexp.Compile(text)
-	if err != nil {
-		return nil, failuref("the pattern does not compile: %s", err)
-	}
-	return &pattern{expression: expression, instructions: len(machine.Inst)}, nil
+	return compiled, nil
 }
 
 // zone gives a time zone by its name in the tz database.

@@ -3,6 +3,8 @@ package template
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mockbase/mockbase/engine/regex"
 )
 
 // textFunctions change texts. Numbers, booleans and times count as their text, lists and objects as JSON.
@@ -99,13 +101,13 @@ func regexFind(r *run, arguments []any) (any, error) {
 		return nil, err
 	}
 	text := textOf(arguments[1])
-	if len(text)*compiled.instructions > maxMatching {
-		return nil, failuref("the text of %d bytes is too long for this pattern", len(text))
-	}
-	if err := r.operation((len(text) + compiling) * compiled.instructions); err != nil {
+	if err := r.operation(min(regex.MaxWork, compiled.Work(len(text)+compiling))); err != nil {
 		return nil, err
 	}
-	at := compiled.expression.FindStringIndex(text)
+	at, err := compiled.Find(text)
+	if err != nil {
+		return nil, failuref("the text of %d bytes is too long for this pattern", len(text))
+	}
 	if at == nil {
 		return nil, nil
 	}
