@@ -28,7 +28,19 @@ type Question struct {
 	Mock string
 	// Document stands in the place of that mock, as if it were saved; nil is the stored one.
 	Document *Mock
+	// Sight is what the one who asks may see.
+	Sight Sight
 }
+
+// Sight is what an explanation may show.
+type Sight uint8
+
+// SeesAll is for who may change mocks, and so can have everything that templates read. To others the values of secret
+// variables are masks, from before they are rendered.
+const (
+	SeesAll Sight = iota
+	SeesNoSecrets
+)
 
 // The steps of rule A2, as DecidedBy names them.
 const (

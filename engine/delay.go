@@ -93,13 +93,9 @@ func (d *delays) planFor(c *call, purpose string) (time.Duration, *failure) {
 		}
 	}
 	for _, r := range d.varying.rendered {
-		text, failed := r.text(c)
+		part, failed := readText(c, r, parseDelay)
 		if failed != nil {
 			return 0, failed
-		}
-		part, err := parseDelay(text)
-		if err != nil {
-			return 0, badValue("delay", err)
 		}
 		total += part
 	}

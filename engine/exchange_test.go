@@ -462,6 +462,12 @@ func checkDefinition(e *engine.Engine, d *mockbase.Definition) []mockbase.FieldE
 // publishDefinition publishes a definition as the project shop.
 func publishDefinition(tb testing.TB, e *engine.Engine, definition string) {
 	tb.Helper()
+	publishAs(tb, e, definition, &mockbase.Project{ID: "prj_shop", Slug: "shop", Access: mockbase.AccessPublic, Revision: 1})
+}
+
+// publishAs publishes a definition in a project.
+func publishAs(tb testing.TB, e *engine.Engine, definition string, p *mockbase.Project) {
+	tb.Helper()
 	d, err := mockbase.DecodeDefinition([]byte(definition), mockbase.FormatYAML)
 	if err != nil {
 		tb.Fatal(err)
@@ -472,11 +478,8 @@ func publishDefinition(tb testing.TB, e *engine.Engine, definition string) {
 	for i, m := range d.Mocks {
 		m.ID, m.Version = fmt.Sprintf("mck_%d", i), 1
 	}
-	s := &mockbase.Snapshot{
-		Project: &mockbase.Project{ID: "prj_shop", Slug: "shop", Access: mockbase.AccessPublic, Config: d.Config, Revision: 1},
-		Mocks:   d.Mocks,
-	}
-	if err := e.Publish(s); err != nil {
+	p.Config = d.Config
+	if err := e.Publish(&mockbase.Snapshot{Project: p, Mocks: d.Mocks}); err != nil {
 		tb.Fatal(err)
 	}
 }

@@ -143,7 +143,7 @@ func unmarked(body []byte) string {
 // compared, with the same checks, by the request as it was recorded (rule AA31).
 func (x *exchangeCase) recalls(t *testing.T, foretold *mockbase.Explanation, happened *mockbase.Exchange) {
 	t.Helper()
-	then, err := x.engine.ExplainExchange(t.Context(), happened)
+	then, err := x.engine.ExplainExchange(t.Context(), happened, mockbase.SeesAll)
 	if err != nil {
 		t.Errorf("explained afterwards: %v", err)
 		return

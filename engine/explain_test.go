@@ -61,7 +61,7 @@ func (x *explained) call(method, target string, header ...string) (*httptest.Res
 
 func (x *explained) of(exchange *mockbase.Exchange) *mockbase.Explanation {
 	x.Helper()
-	told, err := x.engine.ExplainExchange(x.Context(), exchange)
+	told, err := x.engine.ExplainExchange(x.Context(), exchange, mockbase.SeesAll)
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestAA31_an_exchange_is_explained_by_the_mocks_of_its_time(t *testing.T) {
 		t.Errorf("the miss: %+v, now %+v", told, told.Current)
 	}
 	x.engine.Withdraw("prj_shop")
-	if _, err := x.engine.ExplainExchange(t.Context(), hit); mockbase.ErrorCode(err) != mockbase.CodeNotFound {
+	if _, err := x.engine.ExplainExchange(t.Context(), hit, mockbase.SeesAll); mockbase.ErrorCode(err) != mockbase.CodeNotFound {
 		t.Errorf("a project that is gone: %v", err)
 	}
 }

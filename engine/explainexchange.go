@@ -30,7 +30,7 @@ func (c *call) recordMoments(x *mockbase.Exchange) {
 // ExplainExchange explains a recorded exchange by the mocks of its time, and in Current by those of now (rule AA31). What
 // was masked or cut when it was recorded cannot be compared again; such checks say so. It fails with CodeNotFound for a
 // project that is not published.
-func (e *Engine) ExplainExchange(ctx context.Context, x *mockbase.Exchange) (*mockbase.Explanation, error) {
+func (e *Engine) ExplainExchange(ctx context.Context, x *mockbase.Exchange, sight mockbase.Sight) (*mockbase.Explanation, error) {
 	p, err := e.published(x.ProjectID)
 	if err != nil {
 		return nil, err
@@ -48,6 +48,7 @@ func (e *Engine) ExplainExchange(ctx context.Context, x *mockbase.Exchange) (*mo
 	if !now.sessionInHeader && !now.sessionInPath && x.Session.Name != "" {
 		now.sessionName, now.sessionInHeader = x.Session.Name, true
 	}
+	now.veiled = sight == mockbase.SeesNoSecrets
 	then.Current = now.foretell("")
 	markDoubtful(then.Current, x)
 	then.Changed = differences(then, then.Current, x)

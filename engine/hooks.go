@@ -91,6 +91,9 @@ func (h *hook) render(c *call, place, attempt int, answer *template.Response) ma
 	var failed *failure
 	if h.url != nil {
 		made.URL, failed = h.url.text(c)
+		if failed == nil {
+			made.Shown = h.url.shown(c, made.URL)
+		}
 	}
 	headers := h.headers
 	if failed == nil {
@@ -341,6 +344,9 @@ func noteAttempt(w *mockbase.RecordedWebhook, a *webhook.Attempt, most int) {
 	made := mockbase.RecordedAttempt{Number: a.Number, At: a.At, Duration: a.Duration, Status: a.Status, Body: firstBytes(a.Body, most)}
 	if a.Err != nil {
 		made.Error = a.Err.Error()
+		if a.Veiled {
+			made.Error = "the call failed; " + errVeiled.Error()
+		}
 	}
 	w.Attempts = append(w.Attempts, made)
 }

@@ -258,6 +258,10 @@ func templatePart(s *script, constant string) keyPart {
 			c.note(failed.detail)
 			return "", false
 		}
+		if s.shown(c, text) != "" {
+			// Keys are shown (rule M-81).
+			return c.engine.digest(text), text != ""
+		}
 		return text, text != ""
 	}
 }
@@ -304,13 +308,9 @@ func (l *limits) asks(c *call) ([]simlimit.Ask, *failure) {
 		if own.costOf == nil {
 			continue
 		}
-		rendered, failed := own.costOf.text(c)
-		if failed != nil {
+		var failed *failure
+		if list[i].Cost, failed = readText(c, own.costOf, parseCost); failed != nil {
 			return nil, failed
-		}
-		var err error
-		if list[i].Cost, err = parseCost(rendered); err != nil {
-			return nil, badValue("cost", err)
 		}
 	}
 	return list, nil

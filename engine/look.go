@@ -32,6 +32,7 @@ func (e *Engine) Explain(ctx context.Context, q *mockbase.Question) (*mockbase.E
 		return refused.explanation(), nil
 	}
 	c := e.look(p, r)
+	c.veiled = q.Sight == mockbase.SeesNoSecrets
 	if q.Session != "" {
 		if (c.sessionInHeader || c.sessionInPath) && c.sessionName != q.Session {
 			return nil, invalid("the request names another session", mockbase.FieldError{
@@ -107,6 +108,14 @@ func (p *program) mockOf(id string) *entry {
 // foretell goes the way of a request up to its answer, and compares the mocks. wanted is the id of a mock that is compared
 // in any case.
 func (c *call) foretell(wanted string) *mockbase.Explanation {
+	x := c.foretellAll(wanted)
+	if c.veilUsed {
+		x.Hints = append(x.Hints, "secret variables are "+veilMask+" here, as only who may change mocks sees their values")
+	}
+	return x
+}
+
+func (c *call) foretellAll(wanted string) *mockbase.Explanation {
 	x := blankExplanation()
 	if c.anyServer() {
 		c.outcome.by = mockbase.AnsweredByPreflight

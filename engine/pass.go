@@ -54,7 +54,7 @@ func (p *passing) prepare(c *call) (sending, *failure) {
 	}
 	route, err := p.route.To(to)
 	if err != nil {
-		return nil, upstreamFailed(proxy.ErrorOf(err))
+		return nil, p.failed(c, proxy.ErrorOf(err))
 	}
 	bound := *p
 	bound.route = route
@@ -97,13 +97,22 @@ func (p *passing) send(c *call) {
 }
 
 // fail answers for an upstream that did not (rules T10 and T13).
-func (*passing) fail(c *call, failed *proxy.UpstreamError) {
+func (p *passing) fail(c *call, failed *proxy.UpstreamError) {
 	if failed.Aborted {
 		c.outcome.by, c.outcome.aborted = mockbase.AnsweredByProxy, true
 		return
 	}
-	c.refuse(upstreamFailed(failed))
+	c.refuse(p.failed(c, failed))
 	c.outcome.by = mockbase.AnsweredByProxy
+}
+
+// failed tells of an upstream that did not answer. The cause may name its address, which may hold a secret.
+func (p *passing) failed(c *call, why *proxy.UpstreamError) *failure {
+	told := *why
+	if p.to != nil && p.to.secretive(c) {
+		told.Cause = errVeiled
+	}
+	return upstreamFailed(&told)
 }
 
 func upstreamFailed(failed *proxy.UpstreamError) *failure {

@@ -33,6 +33,8 @@ type program struct {
 	methods     methodSet
 	// variables are those of the project, by name.
 	variables map[string]json.RawMessage
+	// veiled are the same with masks in the place of secrets, nil where there are no secrets.
+	veiled map[string]json.RawMessage
 	// leaves tells that some mock leaves the body unread (rule N9).
 	leaves bool
 	// layout is what sessions remember for the program, scenarios what it knows of theirs, in the same order.
@@ -106,6 +108,7 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	p := &program{
 		project: s.Project, snapshot: s, variables: variablesOf(&s.Project.Config), redaction: s.Project.Redaction(),
 	}
+	p.veiled = veil(p.project, p.variables)
 	kept := inherit(former, s.Mocks)
 	routes := heritage{}
 	if former != nil && sameConfig(&former.project.Config, &s.Project.Config) {

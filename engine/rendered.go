@@ -121,7 +121,11 @@ func (r *rendered) renderBody(c *call, d *draft) *failure {
 		d.body = out
 	}
 	if d.kind == mockbase.BodyFile {
-		return d.load(r.settings, string(d.body))
+		failed := d.load(r.settings, string(d.body))
+		if failed != nil && r.body != nil && r.body.secretive(c) {
+			failed.detail = "The file cannot be read: " + errVeiled.Error() + "."
+		}
+		return failed
 	}
 	if r.body != nil && brokenJSON(d.kind, d.typeOf(), d.body) {
 		c.note("the body is no valid JSON, though its type says so")
@@ -153,13 +157,14 @@ func isJSONType(mediaType string) bool {
 
 // statusOf renders the status (rule O1).
 func (r *rendered) statusOf(c *call) (int, *failure) {
-	text, failed := r.status.text(c)
-	if failed != nil {
-		return 0, failed
-	}
+	return readText(c, r.status, parseStatus)
+}
+
+// parseStatus reads a rendered status.
+func parseStatus(text string) (int, error) {
 	status, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || status < http.StatusOK || status > 999 {
-		return 0, badValue("status", fmt.Errorf("%s is no status from 200 to 999", quoted(text)))
+		return 0, fmt.Errorf("%s is no status from 200 to 999", quoted(text))
 	}
 	return status, nil
 }

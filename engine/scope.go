@@ -33,14 +33,20 @@ func (c *call) scope() *template.Scope {
 // variables are those of the session over those of the project.
 func (c *call) variables() map[string]json.RawMessage {
 	own := c.session.Variables()
-	if len(own) == 0 {
-		return c.program.variables
-	}
-	all := maps.Clone(c.program.variables)
-	if all == nil {
+	all := c.program.variables
+	switch {
+	case len(own) == 0 && c.veiled && c.program.veiled != nil:
+		return c.program.veiled
+	case len(own) == 0:
+		return all
+	case all == nil:
 		return own
 	}
+	all = maps.Clone(all)
 	maps.Copy(all, own)
+	if c.veiled && c.program.veiled != nil {
+		return veil(c.program.project, all)
+	}
 	return all
 }
 

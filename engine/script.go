@@ -19,10 +19,12 @@ type script struct {
 
 // render appends the output. A failure stops the answer (rule P7).
 func (s *script) render(c *call, to []byte) ([]byte, *failure) {
+	s.noteVeil(c)
 	out, err := s.template.Append(c.request.Context(), to, c.scope())
 	if err == nil {
 		return out, nil
 	}
+	err = s.harmless(c, err)
 	f := &failure{
 		status: http.StatusInternalServerError, code: mockbase.CodeAnswerFailed, title: "The answer cannot be made", own: true,
 		detail: "The template of the " + s.what + " fails: " + err.Error() + ".",

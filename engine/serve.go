@@ -119,6 +119,8 @@ type call struct {
 	held    []refusal
 	// recalling tells that a call looks back at a moment, of which held and refusals are what was recorded.
 	recalling bool
+	// veiled tells that templates see masks in the place of secrets, veilUsed that some did.
+	veiled, veilUsed bool
 
 	// The first segments and leaves need no memory of their own.
 	segmentRoom   [16]string

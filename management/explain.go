@@ -15,7 +15,7 @@ type MockPlane interface {
 	// CodeValidationFailed, whose pointers are relative to the body of M-150: #/request, #/session, #/document.
 	Explain(ctx context.Context, q *mockbase.Question) (*mockbase.Explanation, error)
 	// ExplainExchange explains a recorded exchange by the mocks of its time and of now.
-	ExplainExchange(ctx context.Context, x *mockbase.Exchange) (*mockbase.Explanation, error)
+	ExplainExchange(ctx context.Context, x *mockbase.Exchange, sight mockbase.Sight) (*mockbase.Explanation, error)
 	// Comparer compiles the request of a mock, and returns what compares recorded exchanges with it. It fails like Explain, with
 	// pointers relative to the mock.
 	Comparer(ctx context.Context, projectID string, m *mockbase.Mock) (func(*mockbase.Exchange) mockbase.Candidate, error)
@@ -132,7 +132,7 @@ func inDocument(err error) error {
 }
 
 func (s *Server) answerExplanation(c *call, q *mockbase.Question) error {
-	q.Request.Client = s.addressOf(c)
+	q.Request.Client, q.Sight = s.addressOf(c), c.sight()
 	told, err := s.Mocks.Explain(c.ctx(), q)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (s *Server) explainExchange(c *call) error {
 	if err != nil {
 		return err
 	}
-	told, err := s.Mocks.ExplainExchange(c.ctx(), x)
+	told, err := s.Mocks.ExplainExchange(c.ctx(), x, c.sight())
 	if err != nil {
 		return err
 	}

@@ -179,3 +179,33 @@ func TestM178_an_exchange_becomes_the_draft_of_a_mock(t *testing.T) {
 		t.Errorf("mocks %v were saved", got)
 	}
 }
+
+func TestM150_secrets_are_masked_for_who_may_change_no_mocks(t *testing.T) {
+	t.Parallel()
+	w := withMocks(t)
+	w.send(call{method: http.MethodPut, path: shopPath + "/variables/k", as: editor, body: `{"value":"S3CRET","secret":true}`}).want(http.StatusCreated)
+	w.post("/mocks", editor, `{"name":"tell","request":"GET /tell","response":{"template":true,"text":"{{ var.k }}"}}`).want(http.StatusCreated)
+	made := w.do("POST", "/tokens", owner, `{"name":"ci","scopes":["mocks:read"],"projects":["shop"]}`).want(http.StatusCreated).json()
+	reader := made["token"].(string)
+	const sample = `"request":{"method":"GET","target":"/tell"}`
+	const document = `"document":{"name":"tell","request":"GET /tell","response":{"template":true,"text":"{{ upper var.k }}.{{ base64 var.k }}"}}`
+	for _, path := range []string{"/try", "/mocks/tell/try"} {
+		for _, body := range []string{"{" + sample + "}", "{" + sample + "," + document + "}"} {
+			if path == "/try" && strings.Contains(body, "document") {
+				continue
+			}
+			sample := call{method: http.MethodPost, path: shopPath + path, body: body}
+			asViewer, asReader := sample, sample
+			asViewer.as, asReader.bearer = viewer, reader
+			for _, c := range []call{asViewer, asReader} {
+				got := string(w.send(c).want(http.StatusOK).body)
+				if strings.Contains(got, "S3CRET") || strings.Contains(got, "UzNDUkVU") || !strings.Contains(got, "secret variables are ********") {
+					t.Errorf("%s %s: %s", path, body, got)
+				}
+			}
+			if got := string(w.post(path, editor, body).want(http.StatusOK).body); !strings.Contains(got, "S3CRET") {
+				t.Errorf("an editor sees %s", got)
+			}
+		}
+	}
+}

@@ -44,3 +44,12 @@ func withMaskedBody(x *mockbase.Exchange) *mockbase.Exchange {
 	masked.Request.Body, masked.Redacted = body, true
 	return &masked
 }
+
+// sight is what explanations may show to the caller: who may change mocks can have them answer with everything that
+// templates read, so that nothing is hidden from them alone.
+func (c *call) sight() mockbase.Sight {
+	if rank(c.role) >= rank(mockbase.RoleEditor) && c.caller.has(scopeMocksWrite) {
+		return mockbase.SeesAll
+	}
+	return mockbase.SeesNoSecrets
+}

@@ -125,6 +125,15 @@ type Scope struct {
 // before each attempt.
 func (s *Scope) Renew() { s.budget = budget{} }
 
+// Again is a scope for rendering the same once more with other variables: with a budget of its own, the same random values
+// and nobody who is told of what is missing.
+func (s *Scope) Again(variables map[string]json.RawMessage) *Scope {
+	return &Scope{
+		Request: s.Request, Variables: variables, State: s.State, Call: s.Call, Session: s.Session, Seed: s.Seed, Now: s.Now,
+		Rand: s.Rand, Limit: s.Limit, Response: s.Response, Attempt: s.Attempt,
+	}
+}
+
 // maxNotes bounds what one rendering tells about missing values.
 const maxNotes = 20
 

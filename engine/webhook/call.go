@@ -17,6 +17,8 @@ type Request struct {
 	Method, URL string
 	Header      http.Header
 	Body        []byte
+	// Shown is the URL as attempts show it, where the URL itself holds secrets; "" shows the URL.
+	Shown string
 }
 
 // Retries say how a call is tried again.
@@ -68,7 +70,9 @@ type Attempt struct {
 	At          time.Time
 	Duration    time.Duration
 	Method, URL string
-	Status      int
+	// Veiled tells that URL is not the one that was called, which holds secrets; so may the text of Err.
+	Veiled bool
+	Status int
 	// Body holds the first bytes of the answer.
 	Body []byte
 	// Err says what failed, nil with an answer of any status.

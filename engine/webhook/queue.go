@@ -210,13 +210,18 @@ func (*Queue) request(ctx context.Context, a *Attempt) (*http.Request, error) {
 	if err != nil {
 		return nil, &unmadeError{err}
 	}
-	a.Method, a.URL = made.Method, made.URL
+	a.Method, a.URL, a.Veiled = made.Method, made.URL, made.Shown != ""
+	if a.Veiled {
+		a.URL = made.Shown
+	}
 	target, err := outbound.ParseURL(made.URL)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all by itself
 	}
-	a.URL = target.String()
-	request, err := http.NewRequestWithContext(ctx, made.Method, a.URL, bytes.NewReader(made.Body))
+	if !a.Veiled {
+		a.URL = target.String()
+	}
+	request, err := http.NewRequestWithContext(ctx, made.Method, target.String(), bytes.NewReader(made.Body))
 	if err != nil {
 		return nil, &unmadeError{err}
 	}
