@@ -82,9 +82,36 @@ func slugOf(text string) string {
 func UniqueName(base string, taken func(name string) bool) string {
 	name := base
 	for n := 2; taken(name); n++ {
-		suffix := "-" + strconv.Itoa(n)
-		stem := base[:min(len(base), maxSlug-len(suffix))]
-		name = strings.TrimRight(stem, "-") + suffix
+		name = suffixed(base, n)
 	}
 	return name
 }
+
+func suffixed(base string, n int) string {
+	suffix := "-" + strconv.Itoa(n)
+	stem := base[:min(len(base), maxSlug-len(suffix))]
+	return strings.TrimRight(stem, "-") + suffix
+}
+
+// Names gives out names that are all different. The zero value is ready; it is not safe for concurrent use.
+type Names struct {
+	taken map[string]bool
+	// next are the smallest suffixes that may be free, so that many of one name do not ask for the same ones again.
+	next map[string]int
+}
+
+// Unique returns base, or base with the smallest suffix that is free, as [UniqueName] does, and takes it.
+func (n *Names) Unique(base string) string {
+	if n.taken == nil {
+		n.taken, n.next = map[string]bool{}, map[string]int{}
+	}
+	name, at := base, max(n.next[base], 2)
+	for ; n.taken[name]; at++ {
+		name = suffixed(base, at)
+	}
+	n.taken[name], n.next[base] = true, at
+	return name
+}
+
+// Taken tells whether a name was given out.
+func (n *Names) Taken(name string) bool { return n.taken[name] }

@@ -77,3 +77,19 @@ func TestUniqueNameCountsFromTwoAndStaysASlug(t *testing.T) {
 		}
 	}
 }
+
+func TestNames_of_one_base_get_suffixes_that_go_on(t *testing.T) {
+	t.Parallel()
+	var names mockbase.Names
+	for i, want := range []string{"a", "a-3", "a-2", "a-4", "a-3-2"} {
+		if got := names.Unique([]string{"a", "a-3", "a", "a", "a-3"}[i]); got != want {
+			t.Errorf("%d: got %q, want %q", i, got, want)
+		}
+	}
+	for range 50_000 {
+		names.Unique("b")
+	}
+	if !names.Taken("b-50000") || names.Taken("b-50001") {
+		t.Error("50,000 of one name do not end with b-50000")
+	}
+}

@@ -122,11 +122,21 @@ func (s Spec) config() map[string]json.RawMessage {
 // descriptions and schemas for the most part.
 func openAPIDocument(operations, size int) string {
 	const schema = `{"type":"object","required":["text"],"properties":{"text":{"type":"string","maxLength":4096},"count":{"type":"integer","minimum":0},` +
-		`"tags":{"type":"array","items":{"type":"string"}},"owner":{"$ref":"#/components/schemas/Owner"}}}`
+		`"tags":{"type":"array","items":{"type":"string"}},"owner":{"$ref":"#/components/schemas/Owner"},"related":{"$ref":"#/components/schemas/M0"}}}`
 	example := string(filled(`{"text":"`, bodySize))
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.0.3","info":{"title":"Things","version":"1"},"components":{"schemas":{"Owner":{"type":"object",` +
-		`"properties":{"name":{"type":"string"},"mail":{"type":"string","format":"email"}}}}},"paths":{`)
+		`"properties":{"name":{"type":"string"},"mail":{"type":"string","format":"email"}}}`)
+	// Schemas of real documents lead to one another: each of these leads to all others.
+	schemas := 3 * operations
+	for i := range schemas {
+		fmt.Fprintf(&b, `,"M%d":{"type":"object","required":["name"],"properties":{"name":{"type":"string","pattern":"^[a-z]{1,40}$"}`, i)
+		for j := 1; j <= 4; j++ {
+			fmt.Fprintf(&b, `,"r%d":{"$ref":"#/components/schemas/M%d"}`, j, (i*7+j*131)%schemas)
+		}
+		b.WriteString("}}")
+	}
+	b.WriteString(`}},"paths":{`)
 	for i := range operations {
 		if i > 0 {
 			b.WriteByte(',')

@@ -241,17 +241,16 @@ func rooted(location string) string {
 
 // nameOperations gives each operation a name of its own: the document's, or method and path.
 func (d *Document) nameOperations() {
-	taken := map[string]bool{}
+	var names mockbase.Names
 	for i, op := range d.operations {
 		op.number = i
 		id := op.at.text("operationId")
 		if id == "" {
 			id = mockbase.DefaultMockName(op.method, slugPath(op.template.text))
-		} else if taken[id] {
+		} else if names.Taken(id) {
 			d.source.notes.add(op.at, mockbase.FieldUnique, "the operation id "+quoted(id)+" is used twice")
 		}
-		op.name = mockbase.UniqueName(id, func(name string) bool { return taken[name] })
-		taken[op.name] = true
+		op.name = names.Unique(id)
 	}
 }
 

@@ -41,7 +41,7 @@ const mostResponses = 50
 // answers; the others answer as for a document: to Prefer, and to the query parameters __code and __example.
 func (s *Source) Expand(o ExpandOptions) *Expansion {
 	d := s.compile(&mockbase.Document{BasePath: "accept"})
-	e := &expander{options: o, document: d, taken: map[string]bool{}, places: map[string]string{}}
+	e := &expander{options: o, document: d, places: map[string]string{}}
 	made := &Expansion{Operations: d.Operations()}
 	for _, op := range d.operations {
 		if !e.first(op) {
@@ -59,7 +59,7 @@ func (s *Source) Expand(o ExpandOptions) *Expansion {
 type expander struct {
 	options  ExpandOptions
 	document *Document
-	taken    map[string]bool
+	names    mockbase.Names
 	// places are the methods and paths, without the names of parameters, that operations have.
 	places map[string]string
 }
@@ -85,7 +85,7 @@ func (e *expander) first(op *operation) bool {
 
 // mock makes the mock of an operation; nil where a mock cannot say it, which is noted.
 func (e *expander) mock(op *operation) *mockbase.Node {
-	name := mockbase.UniqueName(e.name(op), func(name string) bool { return e.taken[name] })
+	name := e.names.Unique(e.name(op))
 	path := e.path(op)
 	m := &object{}
 	m.text("name", name)
@@ -108,7 +108,6 @@ func (e *expander) mock(op *operation) *mockbase.Node {
 		op.document.source.notes.add(op.at, mockbase.WarningNotTranslated, "the operation became no mock: "+explained(err))
 		return nil
 	}
-	e.taken[name] = true
 	return m.node()
 }
 

@@ -104,7 +104,7 @@ func (g *generator) property(s *shape, p *property) (*mockbase.Node, error) {
 func (s *shape) byPattern(name string) []place {
 	var list []place
 	for _, own := range s.patterned {
-		if re, err := compilePattern(own.pattern); err == nil && re.MatchString(name) {
+		if re, err := s.source.pattern(own.pattern); err == nil && re.MatchString(name) {
 			list = append(list, own.schema)
 		}
 	}
@@ -178,7 +178,7 @@ func (g *generator) freeName(s *shape, i int) (string, error) {
 		}
 		return v.Text, nil
 	case s.closed && len(s.patterned) > 0:
-		v, err := g.patterned(&shape{patterns: []string{s.patterned[(i-1)%len(s.patterned)].pattern}, maxLength: -1})
+		v, err := g.patterned(&shape{source: g.schemas.source, patterns: []string{s.patterned[(i-1)%len(s.patterned)].pattern}, maxLength: -1})
 		if err != nil {
 			return "", err
 		}

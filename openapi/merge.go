@@ -16,7 +16,7 @@ type merger struct {
 
 // merge joins schemas that hold together.
 func (s *schemas) merge(all []place, taken choice) *shape {
-	m := &merger{schemas: s, taken: taken, shape: shape{maxLength: -1, maxItems: -1, most: -1, forced: map[string]string{}}}
+	m := &merger{schemas: s, taken: taken, shape: shape{source: s.source, maxLength: -1, maxItems: -1, most: -1, forced: map[string]string{}}}
 	for _, p := range all {
 		m.add(p, 0)
 	}
@@ -164,7 +164,7 @@ func (m *merger) textual(p place) {
 		s.format = p.text("format")
 	}
 	if at := p.find("pattern"); at.is(mockbase.NodeText) {
-		if _, err := compilePattern(at.node.Text); err == nil {
+		if _, err := m.schemas.source.pattern(at.node.Text); err == nil {
 			s.patterns = append(s.patterns, at.node.Text)
 		}
 	}
@@ -200,7 +200,7 @@ func (m *merger) object(p place) {
 func (m *merger) naming(p place) {
 	s := &m.shape
 	for _, own := range p.find("patternProperties").members() {
-		if _, err := compilePattern(own.name); err == nil {
+		if _, err := m.schemas.source.pattern(own.name); err == nil {
 			s.patterned = append(s.patterned, patternProperty{own.name, own.place})
 		}
 	}

@@ -21,7 +21,7 @@ const (
 func (g *generator) patterned(s *shape) (*mockbase.Node, error) {
 	var compiled []*regexp.Regexp
 	for _, pattern := range s.patterns {
-		re, err := compilePattern(pattern)
+		re, err := s.source.pattern(pattern)
 		if err != nil {
 			return nil, errUnmet
 		}

@@ -2,11 +2,7 @@ package openapi
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -26,19 +22,17 @@ const (
 	toClient
 )
 
-// schemeOfSchemas begins the addresses by which compiled schemas name one another.
-const schemeOfSchemas = "schema:///"
-
 // schemas compiles the schemas of a document when they are first needed, each once.
 type schemas struct {
 	source *source
 
-	mu       sync.Mutex
-	compiler *jsonschema.Compiler
-	family   schemawork.Family
-	byNode   map[*mockbase.Node]*schema
+	mu     sync.Mutex
+	family schemawork.Family
+	byNode map[*mockbase.Node]*schema
 	// list holds the schemas by number, which is how addresses name them.
 	list []*schema
+	// texts counts what was compiled, longest are the schemas in the longest of them.
+	texts, longest int
 	// steps counts the schemas that were compiled with each other, and the values that were made.
 	steps atomic.Int64
 }
@@ -51,6 +45,8 @@ type schema struct {
 	// compiled are the forms for each direction.
 	compiled [3]*schemawork.Schema
 	failed   [3]error
+	// text are the texts that they were compiled of, tied to one another.
+	text [3]*jsonschema.Schema
 	// fixed is the static value, made once.
 	once       sync.Once
 	fixed      *mockbase.Node
@@ -60,14 +56,7 @@ type schema struct {
 }
 
 func newSchemas(s *source) *schemas {
-	own := &schemas{source: s, byNode: map[*mockbase.Node]*schema{}}
-	own.compiler = jsonschema.NewCompiler()
-	own.compiler.DefaultDraft(jsonschema.Draft2020)
-	own.compiler.AssertFormat()
-	own.compiler.UseLoader(schemaLoader{own})
-	own.compiler.UseRegexpEngine(lenientRegexp)
-	registerFormats(own.compiler)
-	return own
+	return &schemas{source: s, byNode: map[*mockbase.Node]*schema{}}
 }
 
 // of returns the schema at a place, nil if there is none.
@@ -89,52 +78,6 @@ func (s *schemas) number(p place) *schema {
 	s.byNode[p.node] = own
 	s.list = append(s.list, own)
 	return own
-}
-
-// address names a schema for one direction.
-func (s *schema) address(d direction) string {
-	return schemeOfSchemas + strconv.Itoa(int(d)) + "/" + strconv.Itoa(s.number)
-}
-
-// schemaLoader gives the compiler what addresses name. The schemas are locked while it compiles.
-type schemaLoader struct{ schemas *schemas }
-
-// Load implements jsonschema.URLLoader.
-func (l schemaLoader) Load(address string) (any, error) {
-	own, d, ok := l.schemas.addressed(address)
-	if !ok {
-		return nil, fmt.Errorf("load schema %q: it is no part of the document", address)
-	}
-	t := &translator{schemas: l.schemas, direction: d}
-	return t.schema(own.place, 0), nil
-}
-
-func (s *schemas) addressed(address string) (*schema, direction, bool) {
-	rest, ok := strings.CutPrefix(address, schemeOfSchemas)
-	way, number, cut := strings.Cut(rest, "/")
-	d, err := strconv.ParseUint(way, 10, 2)
-	n, failed := strconv.Atoi(number)
-	if !ok || !cut || err != nil || failed != nil || d > uint64(toClient) || n < 0 || n >= len(s.list) {
-		return nil, 0, false
-	}
-	return s.list[n], direction(d), true
-}
-
-// validator compiles the schema for a direction, once.
-func (s *schema) validator(d direction) (*schemawork.Schema, error) {
-	s.owner.mu.Lock()
-	defer s.owner.mu.Unlock()
-	if s.compiled[d] == nil && s.failed[d] == nil {
-		compiled, err := s.owner.compiler.Compile(s.address(d))
-		if s.failed[d] = err; err == nil {
-			own, work := s.owner.family.Of(compiled)
-			s.compiled[d] = own
-			s.owner.steps.Add(int64(work))
-		} else {
-			s.owner.source.notes.add(s.place, mockbase.FieldSyntax, "the schema cannot be compiled, so nothing is checked by it: "+s.failed[d].Error())
-		}
-	}
-	return s.compiled[d], s.failed[d]
 }
 
 // check validates a value. A schema that cannot be compiled allows everything.
@@ -321,61 +264,3 @@ func (s *schemas) item(p place, i int) place {
 	}
 	return place{}
 }
-
-// anyText matches everything; it stands for a pattern that cannot be matched in bounded time.
-type anyText struct{ pattern string }
-
-// MatchString implements jsonschema.Regexp.
-func (anyText) MatchString(string) bool { return true }
-
-// String implements jsonschema.Regexp.
-func (a anyText) String() string { return a.pattern }
-
-// lenientRegexp compiles patterns in linear time. What RE2 refuses matches everything: the translator has warned of it.
-func lenientRegexp(pattern string) (jsonschema.Regexp, error) {
-	if compiled, err := compilePattern(pattern); err == nil {
-		return compiled, nil
-	}
-	return anyText{pattern}, nil
-}
-
-// maxPattern bounds the length of a pattern.
-const maxPattern = 4096
-
-// compilePattern compiles a pattern of ECMA 262 as far as RE2 knows it.
-func compilePattern(pattern string) (*regexp.Regexp, error) {
-	if len(pattern) > maxPattern {
-		return nil, errors.New("the pattern is too long")
-	}
-	return regexp.Compile(translatedPattern(pattern))
-}
-
-// translatedPattern writes what the two dialects spell differently: \uXXXX.
-func translatedPattern(pattern string) string {
-	if !strings.Contains(pattern, `\u`) {
-		return pattern
-	}
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] != '\\' || i+1 == len(pattern) {
-			b.WriteByte(pattern[i])
-			continue
-		}
-		if pattern[i+1] == 'u' && i+6 <= len(pattern) && isHex(pattern[i+2:i+6]) {
-			b.WriteString(`\x{` + pattern[i+2:i+6] + `}`)
-			i += 5
-			continue
-		}
-		b.WriteString(pattern[i : i+2])
-		i++
-	}
-	return b.String()
-}
-
-func isHex(text string) bool {
-	_, err := strconv.ParseUint(text, 16, 32)
-	return err == nil
-}
-
-// takeSteps returns how much work was done since it was called last.
-func (s *schemas) takeSteps() int64 { return s.steps.Swap(0) }

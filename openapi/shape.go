@@ -10,6 +10,7 @@ import (
 
 // shape is what schemas that hold together say of a value: references followed and allOf merged (rule W44).
 type shape struct {
+	source *source
 	// never tells that no value is allowed.
 	never bool
 	kinds kinds
@@ -67,7 +68,7 @@ func (s *shape) admits(n *mockbase.Node) bool {
 		return s.admitsNumber(rational(n.Text))
 	case mockbase.NodeText:
 		return s.takes("string") && s.fits(n.Text) && !slices.ContainsFunc(s.patterns, func(pattern string) bool {
-			re, err := compilePattern(pattern)
+			re, err := s.source.pattern(pattern)
 			return err == nil && !re.MatchString(n.Text)
 		})
 	case mockbase.NodeBool:

@@ -35,6 +35,7 @@ type source struct {
 	mu       sync.Mutex
 	resolved map[string]place
 	anchors  map[string]place
+	patterns patterns
 }
 
 // place is a node and the pointer that leads to it.

@@ -17,6 +17,9 @@ type translator struct {
 	direction direction
 	// joined are the schemas whose allOf holds the one that is translated: a property may be declared there.
 	joined []place
+	// made counts the schemas of the text, leads are those that it refers to.
+	made  int
+	leads []*schema
 }
 
 func (t *translator) note(p place, code mockbase.Code, detail string) {
@@ -35,12 +38,15 @@ func (t *translator) schema(p place, depth int) any {
 		return true
 	}
 	out := map[string]any{}
+	if t.made++; t.made > mostTogether && depth > 0 && len(t.joined) == 0 {
+		return map[string]any{"$ref": t.lead(p)}
+	}
 	if p.reference() != "" {
 		at, ok := t.schemas.source.follow(p)
 		if !ok {
 			return true
 		}
-		out["$ref"] = t.schemas.number(at).address(t.direction)
+		out["$ref"] = t.lead(at)
 		if t.schemas.source.dialect != dialect31 {
 			return out
 		}
@@ -50,6 +56,13 @@ func (t *translator) schema(p place, depth int) any {
 	}
 	exclude(out, p)
 	return withNull(out, p)
+}
+
+// lead refers to another schema.
+func (t *translator) lead(p place) string {
+	own := t.schemas.number(p)
+	t.leads = append(t.leads, own)
+	return own.standIn(t.direction)
 }
 
 // keyword translates one keyword. Unknown ones say nothing about a value.
@@ -180,7 +193,7 @@ func (t *translator) hidden(p place) bool {
 func (t *translator) named(m member, depth int) map[string]any {
 	out := map[string]any{}
 	for _, own := range m.members() {
-		if _, err := compilePattern(own.name); m.name == "patternProperties" && err != nil {
+		if _, err := t.schemas.source.pattern(own.name); m.name == "patternProperties" && err != nil {
 			t.note(own.place, mockbase.FieldSyntax, "the pattern "+quoted(own.name)+" is left out: "+err.Error())
 			continue
 		}
@@ -278,7 +291,7 @@ func (t *translator) pattern(out map[string]any, m member) {
 	if !m.is(mockbase.NodeText) {
 		return
 	}
-	if _, err := compilePattern(m.node.Text); err != nil {
+	if _, err := t.schemas.source.pattern(m.node.Text); err != nil {
 		t.note(m.place, mockbase.FieldSyntax, "the pattern "+quoted(m.node.Text)+" is left out: "+err.Error())
 		return
 	}

@@ -12,13 +12,28 @@ import (
 // sent turns pointers into the configuration after the apply into such into the definition that was sent. What other
 // sources, or hands, put into the project is not in that text: it is named in the detail, and the pointer leads to the whole.
 func (p *planning) sent(d *mockbase.Definition, list []mockbase.FieldError) []mockbase.FieldError {
+	r := &sentReader{known: map[string][]part{}}
 	for i := range list {
-		list[i] = p.sentOne(d, list[i])
+		list[i] = p.sentOne(r, d, list[i])
 	}
 	return list
 }
 
-func (p *planning) sentOne(d *mockbase.Definition, f mockbase.FieldError) mockbase.FieldError {
+// sentReader splits each section once, however many faults are told about it: a section may hold whole documents.
+type sentReader struct{ known map[string][]part }
+
+func (r *sentReader) parts(s section, of string, text []byte) []part {
+	key := of + s.key
+	list, read := r.known[key]
+	if !read {
+		// What cannot be split has no parts; its fault is told where it is decoded.
+		list, _ = s.parts(text)
+		r.known[key] = list
+	}
+	return list
+}
+
+func (p *planning) sentOne(r *sentReader, d *mockbase.Definition, f mockbase.FieldError) mockbase.FieldError {
 	key, rest, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "#/"), "/")
 	at := slices.IndexFunc(sections(), func(s section) bool { return s.key == key })
 	if at < 0 {
@@ -29,19 +44,19 @@ func (p *planning) sentOne(d *mockbase.Definition, f mockbase.FieldError) mockba
 	if s.whole {
 		token, below, deeper = "", rest, rest != ""
 	}
-	name, ok := s.nameAt(p.next.Project.Config.Source[key], token)
+	name, ok := s.nameAt(r.parts(s, "next ", p.next.Project.Config.Source[key]), token)
 	if !ok {
 		return f
 	}
-	given, err := s.parts(d.Config.Source[key])
+	given := r.parts(s, "sent ", d.Config.Source[key])
 	index := slices.IndexFunc(given, func(g part) bool { return g.name == name })
 	switch {
-	case err == nil && index >= 0 && s.listed:
+	case index >= 0 && s.listed:
 		f.Pointer = "#/" + key + "/" + strconv.Itoa(index)
 		if deeper {
 			f.Pointer += "/" + below
 		}
-	case err == nil && index >= 0:
+	case index >= 0:
 	default:
 		f.Detail = p.elsewhere(s, name) + strings.TrimPrefix(below+": ", ": ") + f.Detail
 		f.Pointer, f.Line, f.Column = "#", 0, 0
@@ -62,13 +77,9 @@ func (p *planning) elsewhere(s section, name string) string {
 }
 
 // nameAt is the name of the item that a token of a pointer leads to.
-func (s section) nameAt(text []byte, token string) (string, bool) {
+func (s section) nameAt(all []part, token string) (string, bool) {
 	if s.whole {
 		return s.key, true
-	}
-	all, err := s.parts(text)
-	if err != nil {
-		return "", false
 	}
 	for i := range all {
 		if s.listed && strconv.Itoa(i) == token || !s.listed && mockbase.PointerToken(all[i].name) == token {
