@@ -70,6 +70,21 @@ func (h *heads) feed(p []byte) {
 	}
 }
 
+// refuse changes a request line that would begin HTTP/2 into one of a version that net/http does not know, and refuses with 505:
+// to net/http a connection that was in the lot is a new one, where HTTP/2 may begin. It returns whether that may still come.
+func (h *heads) refuse(p []byte) (again bool) {
+	rest := prefaceHTTP2[min(h.parts, len(prefaceHTTP2)):]
+	n := min(len(rest), len(p))
+	if prefaceHTTP2[:len(prefaceHTTP2)-len(rest)] != string(h.part[:h.parts]) || rest[:n] != string(p[:n]) {
+		return false
+	}
+	if n > 0 && n == len(rest) {
+		p[n-1] = '9'
+		return false
+	}
+	return true
+}
+
 // passes tells whether a line is a field that does not matter, like most.
 func (h *heads) passes(line []byte) bool {
 	return h.begun && h.parts == 0 && h.phase == inHead && len(line) > 1 && line[0]|0x20 != 'c' && line[0]|0x20 != 't'

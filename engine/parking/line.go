@@ -15,6 +15,8 @@ var longAgo = time.Unix(1, 0) //nolint:gochecknoglobals // a constant in all but
 type line struct {
 	lot  *Lot
 	conn net.Conn
+	// opened is when the client connected.
+	opened time.Time
 
 	// served counts the requests that net/http has read the head of.
 	served atomic.Int64
@@ -47,6 +49,36 @@ type Delayed struct {
 	rung chan struct{}
 }
 
+// begins waits for the first byte of a request. It returns false when none comes.
+func (l *line) begins() bool {
+	for blank := 0; ; {
+		l.passBlank(&blank)
+		if len(l.ahead) > 0 {
+			return true
+		}
+		n, _ := l.conn.Read(l.first[:])
+		if n == 0 {
+			return false
+		}
+		l.ahead = append(l.ahead, l.first[:n]...)
+	}
+}
+
+// mostBlank is how many bytes of empty lines are passed over before a request: net/http does so for four.
+const mostBlank = 8
+
+// passBlank passes over the ends of empty lines before a request that is not the first (RFC 9112, section 2.2), and counts
+// them. net/http does so behind a POST; a connection that was in the lot is new to it.
+func (l *line) passBlank(blank *int) {
+	if l.served.Load() == 0 {
+		return
+	}
+	for len(l.ahead) > 0 && *blank < mostBlank && (l.ahead[0] == '\r' || l.ahead[0] == '\n') {
+		l.ahead = l.ahead[1:]
+		*blank++
+	}
+}
+
 // clean tells whether net/http has read nothing but the requests whose handlers it has called.
 func (l *line) clean() bool { return l.heads.whole() && l.heads.ended == l.served.Load() }
 
@@ -70,7 +102,7 @@ func (l *line) wake(d *Delayed) {
 func (l *line) await(d *Delayed) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !d.due && len(l.ahead) == 0 {
+	for blank := 0; !d.due && len(l.ahead) == 0; {
 		l.watched = true
 		_ = l.conn.SetReadDeadline(time.Time{})
 		l.mu.Unlock()
@@ -81,6 +113,7 @@ func (l *line) await(d *Delayed) bool {
 			return false
 		}
 		l.ahead = append(l.ahead, l.first[:n]...)
+		l.passBlank(&blank)
 	}
 	if !d.due {
 		// The client has sent more already: like net/http, nobody looks whether it is still there.

@@ -4,11 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mockbase/mockbase/engine/fault"
@@ -44,11 +43,13 @@ type Lot struct {
 	// open are the listeners. lines are the connections that the lot has, and the answers that wait on them.
 	open  []net.Listener
 	lines map[*line]*Delayed
-	// delayed counts the answers that wait for their handler; none is closed when there are none any more.
-	delayed int
-	none    chan struct{}
-	// closing tells that no connection is kept any more, ended that every one is closed.
-	closing, ended bool
+	// owed counts what a stop waits for: the connections that the lot has, and those whose request has no handler yet.
+	owed int
+	// none is closed when the lot stops and owes nothing any more.
+	none chan struct{}
+	// closing tells that no connection is kept any more; it changes under mu. ended tells that every one is closed.
+	closing atomic.Bool
+	ended   bool
 }
 
 // New makes the lot of a server that does not serve yet, and completes its Handler, ConnContext and ConnState. The server's
@@ -59,7 +60,7 @@ func New(server *http.Server, o Options) *Lot {
 		shortest: orElse(o.Shortest, shortest), linger: orElse(o.Linger, linger),
 		tenancies: make(chan net.Conn), closed: make(chan struct{}), lines: map[*line]*Delayed{},
 	}
-	server.Handler = &reception{next: server.Handler}
+	server.Handler = &reception{next: server.Handler, lot: l}
 	server.ConnContext = fault.WithConnection
 	server.ConnState = func(conn net.Conn, state http.ConnState) {
 		if in, ok := conn.(lodger); ok {
@@ -85,7 +86,7 @@ func (l *Lot) ServeTLS(from net.Listener, config *tls.Config) error { return l.s
 func (l *Lot) serve(from net.Listener, config *tls.Config) error {
 	g := &gate{Listener: from, lot: l, failed: make(chan error, 1), closed: make(chan struct{})}
 	l.mu.Lock()
-	if l.closing {
+	if l.closing.Load() {
 		l.mu.Unlock()
 		return http.ErrServerClosed
 	}
@@ -94,17 +95,11 @@ func (l *Lot) serve(from net.Listener, config *tls.Config) error {
 	l.mu.Unlock()
 	go func() {
 		defer l.running.Done()
-		if err := l.accept(from, config); !l.closes() {
+		if err := l.accept(from, config); !l.closing.Load() {
 			g.failed <- err
 		}
 	}()
 	return l.server.Serve(g) //nolint:wrapcheck // it is the server's own
-}
-
-func (l *Lot) closes() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.closing
 }
 
 // accept takes in new connections.
@@ -115,7 +110,7 @@ func (l *Lot) accept(from net.Listener, config *tls.Config) error {
 		switch {
 		case err == nil:
 			pause = shortestPause
-			l.start(&line{lot: l, conn: conn}, config)
+			l.start(&line{lot: l, conn: conn, opened: time.Now()}, config)
 		case !isPassing(err):
 			return err //nolint:wrapcheck // it is the listener's own
 		default:
@@ -147,7 +142,7 @@ func (l *Lot) start(fresh *line, config *tls.Config) {
 		return
 	}
 	go func() {
-		defer l.running.Done()
+		defer l.depart()
 		if config != nil {
 			l.shakeHands(fresh, config)
 			return
@@ -160,16 +155,23 @@ func (l *Lot) start(fresh *line, config *tls.Config) {
 	}()
 }
 
-// enroll lists a connection, unless the lot closes. The caller lets running know when it is done.
+// enroll lists a connection, unless the lot closes and nothing has begun on it. The caller departs when it is done.
 func (l *Lot) enroll(a *line, with *Delayed) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended || l.closing && with == nil {
+	if l.ended || l.closing.Load() && with == nil && len(a.ahead) == 0 {
 		return false
 	}
 	l.lines[a] = with
+	l.owed++
 	l.running.Add(1)
 	return true
+}
+
+// depart is called when a connection has left the lot.
+func (l *Lot) depart() {
+	l.settle()
+	l.running.Done()
 }
 
 // release takes a connection from the list.
@@ -190,6 +192,7 @@ func (l *Lot) shakeHands(a *line, config *tls.Config) {
 	}
 	err := secure.HandshakeContext(ctx)
 	l.release(a)
+	_ = a.conn.SetReadDeadline(time.Time{})
 	if err != nil || secure.ConnectionState().NegotiatedProtocol == "h2" {
 		l.hand(secure)
 		return
@@ -198,8 +201,13 @@ func (l *Lot) shakeHands(a *line, config *tls.Config) {
 	l.hand(rent(a))
 }
 
-// rent makes a tenancy for a connection that the lot has.
-func rent(a *line) *tenancy { return &tenancy{Conn: a.conn, line: a, ahead: len(a.ahead) > 0} }
+// rent makes a tenancy for a connection that the lot has. It is owed a handler.
+func rent(a *line) *tenancy {
+	t := &tenancy{Conn: a.conn, line: a, ahead: len(a.ahead) > 0, used: a.served.Load() > 0}
+	t.owed.Store(true)
+	a.lot.owe()
+	return t
+}
 
 // hand gives a connection to net/http.
 func (l *Lot) hand(conn net.Conn) {
@@ -217,13 +225,10 @@ func (l *Lot) hand(conn net.Conn) {
 
 // idle waits for the first byte of a request.
 func (l *Lot) idle(a *line, until time.Time) {
-	if len(a.ahead) == 0 {
-		_ = a.conn.SetReadDeadline(until)
-		n, _ := a.conn.Read(a.first[:])
-		a.ahead = append(a.ahead, a.first[:n]...)
-	}
+	l.bound(a, until)
+	begun := a.begins()
 	l.release(a)
-	if len(a.ahead) == 0 {
+	if !begun {
 		_ = a.conn.Close()
 		return
 	}
@@ -238,17 +243,17 @@ func (l *Lot) take(a *line, until time.Time) {
 	switch {
 	case !l.enroll(a, d):
 		if a.takeDelayed() != nil {
-			l.gone(d)
+			d.Left()
 		}
 		_ = a.conn.Close()
 	case d == nil:
 		go func() {
-			defer l.running.Done()
+			defer l.depart()
 			l.idle(a, until)
 		}()
 	default:
 		go func() {
-			defer l.running.Done()
+			defer l.depart()
 			l.wait(a, d)
 		}()
 	}
@@ -260,7 +265,7 @@ func (l *Lot) wait(a *line, d *Delayed) {
 	l.release(a)
 	if !stays {
 		if a.takeDelayed() != nil {
-			l.gone(d)
+			d.Left()
 		}
 		_ = a.conn.Close()
 		return
@@ -271,100 +276,4 @@ func (l *Lot) wait(a *line, d *Delayed) {
 	a.heads.ended++
 	a.mu.Unlock()
 	l.hand(t)
-}
-
-// enter counts an answer that is to wait, unless the lot closes.
-func (l *Lot) enter() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closing {
-		return false
-	}
-	l.delayed++
-	return true
-}
-
-// answered counts an answer that waits no more.
-func (l *Lot) answered() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.delayed--
-	if l.delayed == 0 {
-		l.endNone()
-	}
-}
-
-// endNone tells who waits for it that no answer is delayed any more.
-func (l *Lot) endNone() {
-	if l.none != nil {
-		close(l.none)
-		l.none = nil
-	}
-}
-
-// gone ends an answer that nobody waits for.
-func (l *Lot) gone(d *Delayed) {
-	defer l.answered()
-	d.Left()
-}
-
-// Shutdown stops accepting, closes the connections without a request, waits until delayed answers are with their handlers and
-// then until all handlers are done. At the end of ctx it fails with its error; what is left is closed by Close.
-func (l *Lot) Shutdown(ctx context.Context) error {
-	l.mu.Lock()
-	l.closing = true
-	for _, from := range l.open {
-		_ = from.Close() // It may be closed already.
-	}
-	none := l.none
-	if none == nil {
-		none = make(chan struct{})
-		l.none = none
-	}
-	if l.delayed == 0 {
-		l.endNone()
-	}
-	for a, d := range l.lines {
-		if d == nil {
-			_ = a.conn.Close()
-		}
-	}
-	l.mu.Unlock()
-	select {
-	case <-none:
-	case <-ctx.Done():
-		return fmt.Errorf("wait for delayed answers: %w", ctx.Err())
-	}
-	if err := l.server.Shutdown(ctx); err != nil {
-		return err //nolint:wrapcheck // it is the server's own
-	}
-	return l.Close()
-}
-
-// Close closes every connection, and waits until the lot has none.
-func (l *Lot) Close() error {
-	l.mu.Lock()
-	l.closing, l.ended = true, true
-	for _, from := range l.open {
-		_ = from.Close() // It may be closed already.
-	}
-	left := maps.Clone(l.lines)
-	// Once it is let go of, a line may change its connection, to one over TLS.
-	conns := make([]net.Conn, 0, len(left))
-	for a := range left {
-		conns = append(conns, a.conn)
-	}
-	l.mu.Unlock()
-	l.once.Do(func() { close(l.closed) })
-	err := l.server.Close()
-	for _, conn := range conns {
-		_ = conn.Close()
-	}
-	for a, d := range left {
-		if d != nil {
-			a.wake(d)
-		}
-	}
-	l.running.Wait()
-	return err //nolint:wrapcheck // it is the server's own
 }

@@ -14,18 +14,21 @@ import (
 const delayedHost = "delayed.invalid"
 
 // reception is the handler that net/http calls.
-type reception struct{ next http.Handler }
+type reception struct {
+	next http.Handler
+	lot  *Lot
+}
 
 var _ http.Handler = (*reception)(nil)
 
 // ServeHTTP calls for delayed answers, and has connections closed whose requests can be read in two ways (rule N5).
 func (s *reception) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if t := unusual(r); t != nil {
+	if t := s.unusual(r); t != nil {
+		t.acquit()
 		if t.misframed(r) {
 			w.Header()["Connection"] = []string{"close"}
 		}
 		if d := t.line.takeDelayed(); d != nil {
-			t.line.lot.answered()
 			d.Answer(w, r)
 			return
 		}
@@ -34,8 +37,8 @@ func (s *reception) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // unusual returns the tenancy of a request that needs a look at its connection; nil for most.
-func unusual(r *http.Request) *tenancy {
-	if r.ProtoMajor == 1 && (r.TransferEncoding != nil || r.ProtoMinor == 0 || r.Host == delayedHost) {
+func (s *reception) unusual(r *http.Request) *tenancy {
+	if r.ProtoMajor == 1 && (r.TransferEncoding != nil || r.ProtoMinor == 0 || r.Host == delayedHost || s.lot.closing.Load()) {
 		return tenancyOf(r.Context())
 	}
 	return nil

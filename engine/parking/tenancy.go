@@ -20,11 +20,15 @@ type tenancy struct {
 	head []byte
 	// ahead tells that the line has bytes that come first.
 	ahead bool
+	// used tells that there were requests before, so that HTTP/2 may not begin here; false once its beginning has passed.
+	used bool
 	// brief tells that the connection goes back as soon as nothing is to be read.
 	brief bool
 	// idle tells that net/http waits for the next request. leaving tells that closing gives the connection back to the lot; it
 	// changes under the line's lock. Both are looked at much more often than they change.
 	idle, leaving atomic.Bool
+	// owed tells that a stop has to wait until a handler has the first request.
+	owed atomic.Bool
 
 	// The rest is guarded by the line's lock.
 
@@ -112,7 +116,7 @@ func (t *tenancy) readAhead(p []byte) int {
 	}
 	n := copy(p, t.line.ahead)
 	t.line.ahead = t.line.ahead[n:]
-	t.line.heads.feed(p[:n])
+	t.feed(p[:n])
 	t.ahead = len(t.line.ahead) > 0
 	return n
 }
@@ -125,7 +129,26 @@ func (t *tenancy) heard(p []byte) {
 	case t.leaving.Load():
 		t.line.ahead = append(t.line.ahead, p...)
 	case !t.seized:
-		t.line.heads.feed(p)
+		t.feed(p)
+	}
+}
+
+// feed follows what net/http is about to get.
+func (t *tenancy) feed(p []byte) {
+	if t.used {
+		t.used = t.line.heads.refuse(p)
+	}
+	t.line.heads.feed(p)
+	if t.line.heads.phase == beyond {
+		// Of HTTP/2 one does not know when there is a handler.
+		t.acquit()
+	}
+}
+
+// acquit tells a stop that it need not wait for this one.
+func (t *tenancy) acquit() {
+	if t.owed.Load() && t.owed.CompareAndSwap(true, false) {
+		t.line.lot.settle()
 	}
 }
 
@@ -174,6 +197,8 @@ func (t *tenancy) shorten(deadline time.Time) time.Time {
 
 // Close closes the connection, or gives it back to the lot.
 func (t *tenancy) Close() error {
+	// Last, as the lot is to have it by then.
+	defer t.acquit()
 	t.line.mu.Lock()
 	leaving, left := t.leaving.Load(), t.left
 	t.left = true
@@ -181,7 +206,7 @@ func (t *tenancy) Close() error {
 	switch {
 	case !leaving:
 		if d := t.line.takeDelayed(); d != nil {
-			t.line.lot.gone(d)
+			d.Left()
 		}
 		return t.Conn.Close() //nolint:wrapcheck // it stands in for the connection
 	case !left:
@@ -196,6 +221,10 @@ func (t *tenancy) enter(state http.ConnState) {
 	case http.StateActive:
 		t.line.served.Add(1)
 		t.idle.Store(false)
+		if !t.line.lot.closing.Load() {
+			// Later on, net/http may still look whether it has stopped.
+			t.acquit()
+		}
 	case http.StateIdle:
 		t.idle.Store(true)
 	case http.StateHijacked:
@@ -214,6 +243,7 @@ func (t *tenancy) parks(d *Delayed) bool {
 	if t.seized || t.leaving.Load() || t.left || !l.clean() || !l.lot.enter() {
 		return false
 	}
+	t.owed.Store(true) // Until the lot has it.
 	t.leaving.Store(true)
 	l.delayed = d
 	return true

@@ -213,10 +213,10 @@ func (in *Request) body(out *http.Request) {
 	out.ContentLength = in.In.ContentLength
 	switch {
 	case in.Unread != nil && in.In.ContentLength != 0:
-		out.Trailer = in.In.Trailer
-		out.Body = io.NopCloser(in.Unread)
+		out.Trailer = withoutFraming(in.In.Trailer)
+		out.Body = io.NopCloser(&withTrailer{Reader: in.Unread, of: in.In})
 	case len(in.Body) > 0 || in.In.ContentLength < 0:
-		out.Trailer = in.In.Trailer
+		out.Trailer = withoutFraming(in.In.Trailer)
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(in.Body)), nil }
 		out.Body = io.NopCloser(bytes.NewReader(in.Body))
 	case len(in.Header[headerContentLength]) > 0:

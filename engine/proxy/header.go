@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -44,6 +45,31 @@ func withoutHops(received http.Header) http.Header {
 		h[headerTE] = []string{"trailers"}
 	}
 	return h
+}
+
+// withoutFraming empties a trailer of fields that no trailer may have (RFC 9110, section 6.5.1) and net/http refuses to send. It
+// changes the trailer itself, as its values come with the end of the body.
+func withoutFraming(trailer http.Header) http.Header {
+	for _, name := range [...]string{headerContentLength, "Transfer-Encoding", headerTrailer} {
+		delete(trailer, name)
+	}
+	return trailer
+}
+
+// withTrailer is a body whose trailer comes with its end.
+type withTrailer struct {
+	io.Reader
+
+	of *http.Request
+}
+
+// Read reads the body, and takes from the trailer what is not forwarded.
+func (b *withTrailer) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil {
+		withoutFraming(b.of.Trailer)
+	}
+	return n, err //nolint:wrapcheck // it stands in for the body
 }
 
 // listsToken tells whether a list of tokens, in any number of lines, holds one, in any case and without parameters.

@@ -198,6 +198,7 @@ func TestT2_method_and_body_pass_unchanged(t *testing.T) {
 		"method of its own":            {"BREW / HTTP/1.1\nHost: m\nConnection: close\nContent-Length: 3\n\nabc", "BREW / HTTP/1.1\n", "Transfer-Encoding"},
 		"chunked":                      {"PUT / HTTP/1.1\nHost: m\nConnection: close\nTransfer-Encoding: chunked\n\n3\nabc\n0\n\n", "Transfer-Encoding: chunked\n", "Content-Length"},
 		"trailers":                     {"PUT / HTTP/1.1\nHost: m\nConnection: close\nTransfer-Encoding: chunked\nTrailer: X-Sum\n\n3\nabc\n0\nX-Sum: 7\n\n", "X-Sum: 7\n", "Content-Length"},
+		"trailers that frame":          {"PUT / HTTP/1.1\nHost: m\nConnection: close\nTransfer-Encoding: chunked\nTrailer: X-Sum\n\n3\nabc\n0\nX-Sum: 7\nContent-Length: 3\nTransfer-Encoding: x\n\n", "X-Sum: 7\n", "Content-Length"},
 		"coded body":                   {"PUT / HTTP/1.1\nHost: m\nConnection: close\nContent-Encoding: gzip\nContent-Length: 3\n\n\x1f\x8bx", "\x1f\x8bx", "Transfer-Encoding"},
 		"HTTP/1.0":                     {"GET / HTTP/1.0\n\n", "GET / HTTP/1.1\n", "Content-Length"},
 		"length that is large streams": {"PUT / HTTP/1.1\nHost: m\nConnection: close\nContent-Length: 5000\n\n" + strings.Repeat("x", 5000), strings.Repeat("x", 5000), "Transfer-Encoding"},
