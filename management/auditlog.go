@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/mockbase/mockbase"
 )
@@ -47,7 +49,7 @@ func (s *Server) auditEntry(c *call, outcome mockbase.AuditOutcome) mockbase.Aud
 func (c *call) actor() mockbase.AuditActor {
 	switch who := c.caller; {
 	case who == nil:
-		return mockbase.AuditActor{Type: actorAnonymous, Label: c.attempt}
+		return mockbase.AuditActor{Type: actorAnonymous, Label: escaped(c.attempt)}
 	case who.service():
 		return mockbase.AuditActor{Type: actorToken, ID: who.token.ID, Label: who.token.Name, TokenPrefix: who.token.Prefix}
 	case who.token != nil:
@@ -240,3 +242,22 @@ func (s *Server) exportAudit(c *call, f mockbase.AuditFilter) error {
 		f.Before = entries[len(entries)-1].ID
 	}
 }
+
+// escaped writes what would act on a terminal or turn the direction of text, and is no text of its own, as an escape
+// (rule M-20).
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, unprintable) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unprintable(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func unprintable(r rune) bool { return unicode.Is(unicode.C, r) || r == '\u2028' || r == '\u2029' }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mockbase/mockbase/management"
 )
 
 // Secret variables are told by their flag, whatever they are called, on every change that is made after them.
@@ -58,5 +60,16 @@ func TestM20_the_target_is_what_was_changed(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("targets\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestM20_control_characters_of_labels_are_escaped(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"ada@example.com": "ada@example.com", "é@x": "é@x", "a\nb": `a\nb`, "a\x1b[2Jb": `a\x1b[2Jb`, "a\u202eb": `a\u202eb`, "a\u2028b": `a\u2028b`,
+	} {
+		if got := management.Escaped(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
 	}
 }

@@ -75,6 +75,11 @@ func (b *bulk) read(f *mockbase.Fields) {
 	if filter := f.Object("filter"); filter != nil {
 		b.readFilter(filter)
 	}
+	var all bool
+	f.Bool("all", &all)
+	if b.action == "delete" && b.filter != nil && *b.filter == (mockFilter{}) && b.find == "" && !all {
+		f.Fault("filter", mockbase.FieldRequired, "selects every mock: name what to delete, or write \"all\": true as well to delete them all")
+	}
 	if f.Has("mocks") == f.Has("filter") {
 		f.Fault("", mockbase.FieldConflict, "needs either mocks or filter")
 	}

@@ -126,3 +126,6 @@ func (s Slowdown) Await(ctx context.Context, account string) (done func(), err e
 
 // Accounts counts the accounts that are remembered.
 func (s Slowdown) Accounts() int { return len(s.accounts) }
+
+// Escaped exports escaped.
+func Escaped(text string) string { return escaped(text) }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -48,6 +49,18 @@ func TestC26_links_to_accounts_lead_to_what_uses_them(t *testing.T) {
 		}
 		if below := get(t, page, http.MethodGet, path+"/x"); below.Code != http.StatusNotFound {
 			t.Errorf("GET %s/x: %d", path, below.Code)
+		}
+	}
+}
+
+func TestC26_links_to_accounts_work_without_the_page(t *testing.T) {
+	t.Parallel()
+	links := newPage(t, web.Options{}).Links()
+	for path, want := range map[string]int{"/setup": http.StatusOK, "/invite": http.StatusOK, "/reset": http.StatusOK, "/": http.StatusNotFound, "/x": http.StatusNotFound} {
+		w := httptest.NewRecorder()
+		links.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+		if w.Code != want {
+			t.Errorf("%s: status %d, not %d", path, w.Code, want)
 		}
 	}
 }

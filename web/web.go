@@ -108,6 +108,17 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // write answers with a page.
+// Links is the handler of those pages alone that links to accounts lead to: /setup, /invite and /reset.
+func (p *Page) Links() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		p.ServeHTTP(w, r)
+	})
+}
+
 func (p *Page) write(w http.ResponseWriter, r *http.Request, source *template.Template, v any) {
 	var page bytes.Buffer
 	if err := source.Execute(&page, v); err != nil {

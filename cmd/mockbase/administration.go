@@ -91,14 +91,15 @@ func (s *server) newManagement() (http.Handler, error) {
 	}
 	o.Guardian, o.Fetch = s.shield, s.fetcher()
 	o.Shield, o.LoginShield, o.LoginBan = s.shield.Management(), s.shield.Login(), s.shield.LoginBan()
-	if !s.settings.NoUI {
-		page, err := web.New(web.Options{
-			InstanceName: s.settings.InstanceName, Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), BasePath: string(s.settings.BasePath), Facts: s.pageFacts,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("make page: %w", err)
-		}
-		o.Web = page
+	page, err := web.New(web.Options{
+		InstanceName: s.settings.InstanceName, Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), BasePath: string(s.settings.BasePath), Facts: s.pageFacts,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make page: %w", err)
+	}
+	if o.Web = page; s.settings.NoUI {
+		// Links to accounts are handed out all the same.
+		o.Web = page.Links()
 	}
 	made, err := management.New(o)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/client"
@@ -210,13 +211,14 @@ func cell(v any) string {
 	return "-"
 }
 
-// printable makes one line of a text, and writes control characters as escapes, because a terminal obeys them.
+// printable makes one line of a text without control characters and those that turn the direction of text, because a terminal
+// obeys them.
 func printable(s string) string {
 	if s == "" {
 		return "-"
 	}
 	return strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 {
+		if unicode.Is(unicode.C, c) || c == '\u2028' || c == '\u2029' {
 			return '\ufffd'
 		}
 		return c

@@ -100,7 +100,7 @@ func (s *summary) facts() []slog.Attr {
 		facts = append(facts, slog.String("example", s.mocks[0]+s.example))
 	}
 	if s.setupCode != "" {
-		facts = append(facts, slog.String("setup_url", s.api+"/api/v1/auth/setup"), slog.String("setup_code", s.setupCode))
+		facts = append(facts, slog.String("setup_url", s.api+"/setup"), slog.String("setup_code", s.setupCode))
 	}
 	return facts
 }
@@ -111,9 +111,8 @@ func (s *summary) setup() string {
 		return ""
 	}
 	text := fmt.Sprintf(`
-No administrator yet. Make one with this code, and an address and a password of your own:
-    curl %s/api/v1/auth/setup -H 'Content-Type: application/json' \
-      -d '{"code": "%s", "email": "you@example.com", "password": "fifteen characters or more"}'
+No administrator yet. Open this page and choose a password:
+    %s/setup#code=%s
 `, s.api, s.setupCode)
 	if s.dataDir != "" {
 		text += "The code is also in " + filepath.Join(s.dataDir, setupCodeName) + ". It changes at every start until it is used.\n"

@@ -142,7 +142,7 @@ type Bounds struct {
 // Instance is how this server presents itself.
 type Instance struct {
 	Metrics Metrics `name:"metrics" default:"token" group:"instance" placeholder:"WHO" help:"Who may read /metrics: token (administrators, with an access token), public (everybody) or disabled (nobody)."`
-	NoUI    bool    `name:"no-ui" group:"instance" help:"Serve no pages for people."`
+	NoUI    bool    `name:"no-ui" group:"instance" help:"Serve no pages for people, save those that links to accounts lead to."`
 }
 
 // Messages is what the server says, and where.
