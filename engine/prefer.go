@@ -183,15 +183,14 @@ func parseWait(text string) (time.Duration, bool) {
 	return time.Duration(math.Round(seconds * float64(time.Second))), true
 }
 
-// nextPreference reads the first preference of a list (RFC 7240, section 2): a name in lower case and its value, without
-// parameters. rest is what follows the comma.
+// nextPreference reads the first preference of a list (RFC 7240, section 2): a name in lower case and its value. rest is what
+// follows. The parameters of a preference are read like preferences, as many people write a semicolon for the comma.
 func nextPreference(list string) (name, value, rest string) {
-	end := unquoted(list, ',')
+	end := min(unquoted(list, ','), unquoted(list, ';'))
 	own := list[:end]
 	if end < len(list) {
 		rest = list[end+1:]
 	}
-	own = own[:unquoted(own, ';')]
 	name, value, _ = strings.Cut(own, "=")
 	return strings.ToLower(strings.Trim(name, " \t")), unquote(strings.Trim(value, " \t")), rest
 }

@@ -26,6 +26,16 @@ func FuzzPreferences(f *testing.F) {
 	})
 }
 
+func TestAA24_parameters_of_a_preference_are_preferences(t *testing.T) {
+	t.Parallel()
+	const want = "code=404, example=two"
+	for _, line := range []string{"code=404; example=two", "code=404, example=two", `code=404;x="a;b,c" ;example=two`} {
+		if got, ok := engine.ReadPreferences(line); !ok || got != want {
+			t.Errorf("%s: got %q (%t), want %q", line, got, ok, want)
+		}
+	}
+}
+
 func FuzzSessionInPath(f *testing.F) {
 	for _, seed := range []string{"/", "/~a", "/~a/", "/~a/b", "/~", "/~/", "//~a", "/%7Ea/b", "/~a//b"} {
 		f.Add(seed)

@@ -39,11 +39,14 @@ type reporter struct {
 	value    any
 	location string
 	list     []mockbase.Violation
+	// declared are the places of members that a schema names and that were not evaluated, as its check failed before.
+	declared map[string]bool
 }
 
 // report lists all violations, by their place in the value (rule W30).
 func (r *reporter) report(e *jsonschema.ValidationError) []mockbase.Violation {
 	r.collect(e)
+	r.dropDeclared()
 	slices.SortStableFunc(r.list, func(a, b mockbase.Violation) int { return cmp.Compare(a.Location, b.Location) })
 	list := slices.CompactFunc(r.list, func(a, b mockbase.Violation) bool { return a.Location == b.Location && a.Code == b.Code })
 	return list[:min(len(list), maxViolations)]
@@ -87,7 +90,7 @@ func (r *reporter) other(e *jsonschema.ValidationError) {
 		r.add(e, "type", "the value is "+k.Got+", wanted is "+strings.Join(k.Want, " or "))
 		return
 	case *kind.FalseSchema:
-		r.add(e, "not", "the member is not allowed in this direction")
+		r.nothing(e)
 		return
 	}
 	keyword := "schema"
@@ -95,6 +98,44 @@ func (r *reporter) other(e *jsonschema.ValidationError) {
 		keyword = names[0]
 	}
 	r.add(e, keyword, e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+}
+
+// nothing reports a value where none is allowed.
+func (r *reporter) nothing(e *jsonschema.ValidationError) {
+	owner, within, _ := strings.Cut(e.SchemaURL, "#")
+	slash := strings.LastIndexByte(within, '/')
+	switch keyword := within[slash+1:]; {
+	case slash >= 0 && keyword == "unevaluatedProperties" && len(e.InstanceLocation) > 0:
+		r.add(e, keyword, "the member is not allowed")
+		name := e.InstanceLocation[len(e.InstanceLocation)-1]
+		if r.schemas.properties(r.schemas.placeOf(owner + "#" + within[:slash]))[name].node != nil {
+			if r.declared == nil {
+				r.declared = map[string]bool{}
+			}
+			r.declared[r.list[len(r.list)-1].Location] = true
+		}
+	case slash >= 0 && (keyword == "unevaluatedItems" || keyword == "items"):
+		r.add(e, keyword, "the item is not allowed")
+	case r.schemas.hides(r.schemas.placeOf(e.SchemaURL)):
+		r.add(e, "not", "the member is not allowed in this direction")
+	default:
+		r.add(e, "not", "the schema allows no value here")
+	}
+}
+
+// hides tells whether a property has no place in one of the directions.
+func (s *schemas) hides(p place) bool {
+	at, ok := s.source.follow(p)
+	return p.holds("readOnly") || p.holds("writeOnly") || ok && (at.holds("readOnly") || at.holds("writeOnly"))
+}
+
+// dropDeclared leaves out that a declared member is not allowed, where something else is wrong: the member was not evaluated
+// for that reason alone.
+func (r *reporter) dropDeclared() {
+	only := func(v mockbase.Violation) bool { return v.Code == "unevaluatedProperties" && r.declared[v.Location] }
+	if slices.ContainsFunc(r.list, func(v mockbase.Violation) bool { return !only(v) }) {
+		r.list = slices.DeleteFunc(r.list, only)
+	}
 }
 
 // listed shows the values of an enum.
