@@ -56,7 +56,9 @@ func (c *call) compareAll(x *mockbase.Explanation, near []likeness, wanted strin
 type checklist struct {
 	checks []mockbase.Check
 	failed int
-	room   *int
+	// unknown counts those that were not examined.
+	unknown int
+	room    *int
 }
 
 func (l *checklist) add(k mockbase.Check) {
@@ -74,15 +76,29 @@ func (l *checklist) add(k mockbase.Check) {
 func (c *call) candidateOf(l *likeness, room *int) mockbase.Candidate {
 	list := checklist{room: room}
 	c.checkPlace(&list, l)
-	if !l.path && l.guards.readsBody {
-		l.findings = c.findings(l.entry)
-	}
 	for i := range l.findings {
-		list.add(l.findings[i].check())
+		f := &l.findings[i]
+		if !f.unknown {
+			list.add(f.check())
+			continue
+		}
+		list.unknown++
+		list.checks = append(list.checks, mockbase.Check{
+			Part: f.part, Name: printable(f.name), Operator: "notExamined", Expected: "not examined", Actual: "not examined", Hint: l.unexamined(),
+		})
 	}
 	return mockbase.Candidate{
-		Mock: l.ref, Matched: list.failed == 0, Score: len(list.checks) - list.failed, Of: len(list.checks), Checks: list.checks,
+		Mock: l.ref, Matched: list.failed == 0 && list.unknown == 0, Score: len(list.checks) - list.failed - list.unknown,
+		Of: len(list.checks), Checks: list.checks,
 	}
+}
+
+// unexamined says why a condition was not examined.
+func (l *likeness) unexamined() string {
+	if !l.path {
+		return "the path differs, so that the body was not compared"
+	}
+	return "the body is too large to be compared once more for an explanation"
 }
 
 // checkPlace adds the checks of what every mock states.

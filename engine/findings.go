@@ -10,6 +10,12 @@ import (
 type finding struct {
 	part, name string
 	holds      bool
+	// negated is what keeps a negation from failing.
+	negated *finding
+	// stated is what a condition on the body wants, where it is known.
+	stated string
+	// unknown tells that the condition was not examined.
+	unknown bool
 	// hidden tells that the project hides the values.
 	hidden bool
 	// describe tells the operator that fails, what it expects and what was sent.
@@ -84,7 +90,7 @@ func clausesFinding(part, name string, list clauses, v texts) finding {
 			operator, expected = failing.Failing(&v)
 		} else if len(list) > 0 {
 			operator, expected = "holds", list.String()
-			if only, operand, single := list[0].Single(); single && len(list) == 1 {
+			if only, operand, single := list.Single(); single {
 				operator, expected = only, operand
 			}
 		}
@@ -97,13 +103,17 @@ func clausesFinding(part, name string, list clauses, v texts) finding {
 }
 
 func (c *conditions) appendBody(found []finding, q *inquiry) []finding {
-	if c.body == nil || q.passesBody {
+	if c.body == nil {
 		return found
 	}
+	if q.passesBody {
+		return append(found, finding{part: partBody, unknown: true})
+	}
 	for _, f := range c.body.Findings(q.bodyMessage()) {
-		found = append(found, finding{part: partBody, name: f.Name, holds: f.Holds, describe: func() (string, string, string) {
+		own := finding{part: partBody, name: f.Name, holds: f.Holds, unknown: f.Unknown, stated: f.Stated, describe: func() (string, string, string) {
 			return f.Operator, maskedText(f.Expected), maskedText(f.Actual)
-		}})
+		}}
+		found = append(found, own)
 	}
 	return found
 }
@@ -137,7 +147,17 @@ func (c *conditions) appendMoment(found []finding, q *inquiry) []finding {
 // firstFailing returns the first finding of what does not hold, nil if there is none.
 func firstFailing(found []finding) *finding {
 	for i := range found {
-		if !found[i].holds {
+		if !found[i].holds && !found[i].unknown {
+			return &found[i]
+		}
+	}
+	return nil
+}
+
+// firstUnknown returns the first finding of what was not examined, nil if there is none.
+func firstUnknown(found []finding) *finding {
+	for i := range found {
+		if found[i].unknown {
 			return &found[i]
 		}
 	}
@@ -148,14 +168,19 @@ func firstFailing(found []finding) *finding {
 func anyFinding(alternatives []*conditions, q *inquiry) finding {
 	all := finding{part: partHeaders, holds: true}
 	var failing []*finding
+	var unknown *finding
 	for i, inner := range alternatives {
 		found := inner.findings(q)
 		first := firstFailing(found)
-		if first == nil {
+		if first == nil && firstUnknown(found) == nil {
 			if len(found) > 0 {
-				all.part, all.name = found[0].part, found[0].name
+				all = found[0]
 			}
 			return all
+		}
+		if first == nil {
+			unknown = firstUnknown(found)
+			continue
 		}
 		if i == 0 {
 			all.part, all.name = first.part, first.name
@@ -163,6 +188,9 @@ func anyFinding(alternatives []*conditions, q *inquiry) finding {
 		failing = append(failing, first)
 	}
 	all.holds = false
+	if unknown != nil {
+		return *unknown
+	}
 	all.describe = func() (string, string, string) {
 		var expected, actual []string
 		for _, f := range failing {
@@ -179,25 +207,44 @@ func anyFinding(alternatives []*conditions, q *inquiry) finding {
 func notFinding(inner *conditions, q *inquiry) finding {
 	found := inner.findings(q)
 	if first := firstFailing(found); first != nil {
-		return finding{part: first.part, name: first.name, holds: true}
+		return finding{part: first.part, name: first.name, holds: true, negated: first}
 	}
-	negated := finding{part: partHeaders}
+	if unknown := firstUnknown(found); unknown != nil {
+		return *unknown
+	}
+	f := finding{part: partHeaders}
 	if len(found) > 0 {
-		negated = found[0]
+		f = found[0]
 	}
-	f := negated
+	if f.negated != nil {
+		// What must not fail to hold has to hold.
+		return *f.negated
+	}
 	f.holds = false
-	f.describe = func() (string, string, string) {
-		if negated.describe == nil {
-			return "not", "anything else", ""
+	f.describe = forbidden(found, q)
+	return f
+}
+
+// forbidden describes what must not hold and does: the first condition with what was sent, if it tells of itself, and
+// otherwise by what it is about.
+func forbidden(found []finding, q *inquiry) func() (operator, expected, actual string) {
+	return func() (string, string, string) {
+		if len(found) == 0 {
+			return "not", "anything at all", "a request"
 		}
-		operator, expected, actual := negated.shown()
-		if operator != "" && operator != "holds" {
+		first := &found[0]
+		operator, expected, actual := first.shown()
+		switch {
+		case operator == "":
+			expected, actual = first.label()+" as stated", "it holds"
+			if first.part == partBody {
+				expected, actual = strings.TrimSpace(first.label()+" "+maskedText(first.stated)), maskedText(q.bodyMessage().Preview())
+			}
+		case operator != "holds":
 			expected = operator + " " + expected
 		}
 		return "not", expected, actual
 	}
-	return f
 }
 
 // label is the part with the name.

@@ -130,7 +130,7 @@ func (c *call) liken(e *entry) likeness {
 	if !l.atHost {
 		l.distance += hostWeight
 	}
-	// The body of a mock with another path is left for those that are shown.
+	// The body is not examined for a mock with another path: it may not have been read, and it costs the most.
 	c.passesBody = !l.path
 	l.findings = c.findings(e)
 	c.passesBody = false
@@ -157,7 +157,7 @@ func (c *call) findings(e *entry) []finding {
 func failingShare(findings []finding, part string) float64 {
 	all, failing := 0, 0
 	for i := range findings {
-		if findings[i].part != part {
+		if findings[i].part != part || findings[i].unknown {
 			continue
 		}
 		if all++; !findings[i].holds {

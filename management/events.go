@@ -154,6 +154,7 @@ func (s *Server) readEvents(c *call) (e *events, after string, err error) {
 func (e *events) begin(after string) {
 	id := e.project.Project.ID
 	exchange, number := readPlace(after)
+	newest := e.newest()
 	place, kept := int64(0), true
 	if after == "" || exchange != "" {
 		place, kept = e.server.Traffic.Position(id, exchange)
@@ -171,16 +172,26 @@ func (e *events) begin(after string) {
 		place, _ = e.server.Traffic.Position(id, "")
 	}
 	e.place = place
-	if newest, ok := e.server.Traffic.Exchange(id, "latest"); ok {
-		e.last = newest.ID
+	e.last = newest
+	if kept {
+		// What the client has missed comes after hello, whose id must not lead beyond it.
+		e.last = cmp.Or(exchange, newest)
 	}
 	e.write("hello", struct {
 		Now    string  `json:"now"`
 		LastID *string `json:"lastId"`
-	}{timeText(e.server.clock()), maybeText(e.last)})
+	}{timeText(e.server.clock()), maybeText(newest)})
 	if !kept {
 		e.resync(after, 0)
 	}
+}
+
+// newest is the id of the newest exchange, "" if there is none.
+func (e *events) newest() string {
+	if x, ok := e.server.Traffic.Exchange(e.project.Project.ID, "latest"); ok {
+		return x.ID
+	}
+	return ""
 }
 
 // resync says that events are missing, so that the client looks at everything anew.

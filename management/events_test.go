@@ -102,6 +102,11 @@ func TestM70_exchanges_are_told_as_they_happen(t *testing.T) {
 			t.Errorf("%s: event %+v", name, e)
 		}
 	}
+	// One that comes back and leaves after hello has lost nothing.
+	again := w.open(t, "?batch=5ms&after="+second, viewer, nil)
+	if hello := again.next(); hello.id != second || hello.data["lastId"] != third {
+		t.Errorf("hello %+v", hello)
+	}
 	lost := w.open(t, "?batch=5ms&after=xch_gone", viewer, nil)
 	lost.next()
 	if e := lost.next(); e.kind != "resync" {

@@ -222,3 +222,24 @@ func TestWebSocketMessagesMatchLikeBodies(t *testing.T) {
 		t.Error("a message does not match like a body")
 	}
 }
+
+func TestM6_an_explanation_takes_over_what_matching_has_found_out(t *testing.T) {
+	t.Parallel()
+	match := compile(t, `{"size":{"gt":1},"text":{"search":"((a{1,30}){1,30})b"}}`)
+	sent := message(strings.Repeat("a", 70_000))
+	for _, f := range match.Findings(sent) {
+		if !f.Unknown || f.Holds {
+			t.Errorf("a large body that nobody compared: %+v", f)
+		}
+	}
+	if match.Holds(sent) {
+		t.Error("the text has no b")
+	}
+	found := match.Findings(sent)
+	if !found[0].Holds || found[1].Holds || found[1].Unknown || found[1].Operator != "search" {
+		t.Errorf("what was found out: %+v", found)
+	}
+	if found := match.Findings(message("aa")); found[1].Unknown || found[1].Actual != "aa" {
+		t.Errorf("a small body: %+v", found)
+	}
+}

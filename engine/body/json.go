@@ -51,7 +51,7 @@ func (k *compiler) document(d jsonDocument) {
 		return k.placed(operators, slices.Concat(d.path, path))
 	})
 	k.add(check{
-		name: d.label,
+		name: d.label, stated: value.Preview(maxShown),
 		holds: func(m *Message) bool {
 			actual, err := d.of(m)
 			return err == nil && pattern.Matches(actual)

@@ -20,8 +20,10 @@ type Matcher struct {
 // check is one condition on a body.
 type check struct {
 	// name is what an explanation calls it, such as jsonPath $.id.
-	name  string
-	holds func(m *Message) bool
+	name string
+	// stated is what it wants, "" where that cannot be told in short.
+	stated string
+	holds  func(m *Message) bool
 	// explain tells, when the check does not hold, the operator, what it expects and what was sent. It may name the place
 	// in Name.
 	explain func(m *Message) mockbase.MissedPart
@@ -30,8 +32,20 @@ type check struct {
 // Finding is what became of one check, for an explanation. Part is body.
 type Finding struct {
 	mockbase.MissedPart
-	// Holds tells that the check passes; the members beside Name are empty then.
-	Holds bool
+	// Holds tells that the check passes, Unknown that it was not examined, as that would have cost too much; the members beside
+	// Name are empty then.
+	Holds, Unknown bool
+	// Stated is what the check wants, where that can be told in short.
+	Stated string
+}
+
+// maxExamined bounds the bytes that explanations of one request look at beyond what matching has found out (rule M6).
+const maxExamined = 64 << 10
+
+// verdict is what matching has found out: the place of the check that does not hold, the number of checks if all do.
+type verdict struct {
+	matcher *Matcher
+	failing int
 }
 
 // Compile compiles a match that stands at a JSON pointer. What does not compile is noted as a fault.
@@ -56,21 +70,31 @@ func Compile(match *mockbase.BodyMatch, at string, faults *mockbase.Faults) *Mat
 
 // Holds tells whether a body satisfies every check.
 func (m *Matcher) Holds(message *Message) bool {
-	for i := range m.checks {
-		if !m.checks[i].holds(message) {
-			return false
-		}
+	failing := 0
+	for failing < len(m.checks) && m.checks[failing].holds(message) {
+		failing++
 	}
-	return true
+	message.verdicts = append(message.verdicts, verdict{m, failing})
+	return failing == len(m.checks)
 }
 
-// Findings returns what became of each check.
+// Findings returns what became of each check. What matching has found out about the message is not examined again, and
+// what it has not is examined as long as little was.
 func (m *Matcher) Findings(message *Message) []Finding {
+	known := message.verdictOf(m)
 	found := make([]Finding, len(m.checks))
 	for i := range m.checks {
 		c := &m.checks[i]
-		f := Finding{Holds: c.holds(message)}
-		if !f.Holds {
+		f := Finding{Stated: c.stated}
+		switch {
+		case i <= known:
+			f.Holds = i < known
+		case message.examine():
+			f.Holds = c.holds(message)
+		default:
+			f.Unknown = true
+		}
+		if !f.Holds && !f.Unknown {
 			f.MissedPart = c.explain(message)
 		}
 		f.Part = "body"
@@ -80,6 +104,22 @@ func (m *Matcher) Findings(message *Message) []Finding {
 		found[i] = f
 	}
 	return found
+}
+
+// verdictOf is the place of the check of a matcher that is known not to hold, -1 if nothing is known.
+func (m *Message) verdictOf(matcher *Matcher) int {
+	for _, v := range m.verdicts {
+		if v.matcher == matcher {
+			return v.failing
+		}
+	}
+	return -1
+}
+
+// examine tells whether the body may be looked at once more for an explanation.
+func (m *Message) examine() bool {
+	m.examined += len(m.raw)
+	return m.examined <= maxExamined
 }
 
 // compiler compiles one match.

@@ -19,6 +19,9 @@ type Message struct {
 	decoded view[[]byte]
 	parsed  view[*jsonvalue.Value]
 	tree    view[filterable]
+	// verdicts are what matching has found out, examined how many bytes explanations have looked at.
+	verdicts []verdict
+	examined int
 	views
 }
 
@@ -52,6 +55,15 @@ func (m *Message) ContentType() string { return m.header.Get("Content-Type") }
 // F3).
 func (m *Message) Decoded() ([]byte, error) {
 	return m.decoded.get(func() ([]byte, error) { return Decode(m.raw, Codings(m.header["Content-Encoding"]), m.bound()) })
+}
+
+// Preview shows the beginning of the body as text, or says why it cannot be read.
+func (m *Message) Preview() string {
+	text, err := m.Text()
+	if err != nil {
+		return err.Error()
+	}
+	return cut(text)
 }
 
 // JSON returns the body as JSON, whatever its Content-Type says (rule F9). The error says where it stops being JSON, or

@@ -17,13 +17,17 @@ func (k *compiler) text() {
 	}
 	match := operator.BodyTexts(k.match.Text, k.below("text"), k.faults)
 	k.add(check{
-		name: "text",
+		name: "text", stated: cut(match.String()),
 		holds: func(m *Message) bool {
 			text, err := m.Text()
 			return err == nil && match.Holds(&texts{List: []string{text}})
 		},
 		explain: func(m *Message) mockbase.MissedPart {
 			text, err := m.Text()
+			if name, operand, single := match.Single(); single && err == nil {
+				// Nothing has to be tested again to name it.
+				return mockbase.MissedPart{Operator: name, Expected: operand, Actual: cut(text)}
+			}
 			return missedTexts(match, &texts{List: []string{text}}, err)
 		},
 	})

@@ -37,6 +37,14 @@ func (m Match[T]) Failing(v *Values[T]) *Clause[T] {
 	return nil
 }
 
+// Single returns the operator of a match that has only one, with its operand.
+func (m Match[T]) Single() (operator, operand string, ok bool) {
+	if len(m) != 1 {
+		return "", "", false
+	}
+	return m[0].Single()
+}
+
 // String describes the match.
 func (m Match[T]) String() string { return describe(m, "; ") }
 
