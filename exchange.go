@@ -238,6 +238,8 @@ type TrafficFilter struct {
 	// their secrets.
 	Text   string
 	Masked bool
+	// Hiding masks secret variables in what Text is searched in; nil masks none.
+	Hiding *Hiding
 }
 
 // TrafficPage is a part of the journal, newest first.

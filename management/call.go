@@ -28,6 +28,9 @@ type call struct {
 	role mockbase.ProjectRole
 	// mock is the mock that the path names, nil when there is none and the route copes with it.
 	mock *mockbase.Mock
+	// hidden masks the secret variables of hides, nil before it was asked for.
+	hidden *mockbase.Hiding
+	hides  *mockbase.Project
 	// body is the request body once it was read.
 	body content
 	// draft is the audit entry of the change that the request may make, nil where it makes none (rule M-20).

@@ -51,7 +51,7 @@ func (s *Server) draftMock(c *call) error {
 			return err
 		}
 	}
-	document := encode(draftOf(x, from))
+	document := encode(draftOf(c.hide(x), from))
 	if _, err := mockbase.DecodeMock(document, mockbase.FormatJSON); err != nil {
 		return err
 	}

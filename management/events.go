@@ -124,7 +124,7 @@ func (s *Server) streamEvents(c *call) error {
 func (s *Server) readEvents(c *call) (e *events, after string, err error) {
 	p := c.params()
 	e = &events{server: s, call: c, filter: trafficFilter(p), batch: defaultBatch, project: c.project}
-	e.filter.Masked = true
+	c.mask(&e.filter)
 	types := eventTypes()
 	if text := p.text("types"); text != "" {
 		types = strings.Split(text, ",")
@@ -288,6 +288,7 @@ func (e *events) tell() bool {
 	if !e.exchanges {
 		return true
 	}
+	e.call.mask(&e.filter)
 	news := e.server.Traffic.News(e.project.Project.ID, e.place, e.filter, maxBatch)
 	e.place = news.Place
 	if len(news.Items) == 0 && news.Lost == 0 {

@@ -1,6 +1,7 @@
 package management
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"net/http"
@@ -137,7 +138,24 @@ func (s *Server) answerExplanation(c *call, q *mockbase.Question) error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, explanationOf(told))
+	return c.explained(told)
+}
+
+// explained answers with an explanation, without the values of secret variables that the caller may not see.
+func (c *call) explained(told *mockbase.Explanation) error {
+	if c.seesSecrets() {
+		return c.json(http.StatusOK, explanationOf(told))
+	}
+	shown := *told
+	if told.Response != nil {
+		response := *told.Response
+		if body := c.hiding().Bytes(response.Body); !bytes.Equal(body, response.Body) {
+			response.Body, response.BodySize = body, int64(len(body))
+		}
+		shown.Response = &response
+	}
+	c.bytes(http.StatusOK, typeJSON, c.hiding().JSON(encode(explanationOf(&shown))))
+	return nil
 }
 
 // addressOf is the caller's address, "" if it is unknown.
@@ -158,7 +176,7 @@ func (s *Server) explainExchange(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, explanationOf(told))
+	return c.explained(told)
 }
 
 // explanationView is an explanation as the API shows one (rule M-64).

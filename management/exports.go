@@ -53,7 +53,7 @@ func (s *Server) export(c *call) error {
 	if !isTraffic(format) {
 		return s.exportDefinition(c, p, interchange.Format(format), onlyWarnings)
 	}
-	filter.Masked = true
+	c.mask(&filter)
 	c.header().Set(headerWarnings, "0")
 	if format == formatLines {
 		c.header().Set("Content-Disposition", `attachment; filename="`+c.project.Project.Slug+`.ndjson"`)

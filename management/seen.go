@@ -12,6 +12,25 @@ func (c *call) seesSecrets() bool {
 	return c.project.Project.RawTraffic && rank(c.role) >= rank(mockbase.RoleEditor)
 }
 
+// hiding masks the values of the secret variables that the project has now.
+func (c *call) hiding() *mockbase.Hiding {
+	if project := c.project.Project; c.hides != project {
+		c.hides, c.hidden = project, project.Hiding()
+	}
+	return c.hidden
+}
+
+// hide does so with an exchange that the caller is shown, if he may not see it as it was.
+func (c *call) hide(x *mockbase.Exchange) *mockbase.Exchange {
+	if c.seesSecrets() {
+		return x
+	}
+	return c.hiding().Exchange(x)
+}
+
+// mask makes a filter search what the caller is shown, so that nobody finds secrets out by searching.
+func (c *call) mask(f *mockbase.TrafficFilter) { f.Masked, f.Hiding = true, c.hiding() }
+
 // seen is an exchange as the caller may see it. What was kept when the project had other settings is masked by those of now.
 func (c *call) seen(x *mockbase.Exchange) *mockbase.Exchange {
 	if c.seesSecrets() {
@@ -22,7 +41,7 @@ func (c *call) seen(x *mockbase.Exchange) *mockbase.Exchange {
 
 // masked is an exchange as everybody may see it, for what is carried away: events and exports.
 func (c *call) masked(x *mockbase.Exchange) *mockbase.Exchange {
-	return withMaskedBody(c.project.Project.Redaction().Exchange(x))
+	return c.hiding().Exchange(withMaskedBody(c.project.Project.Redaction().Exchange(x)))
 }
 
 // shown is an exchange as the caller is shown it, with the body of its request. What is compared again is not: it is
@@ -31,7 +50,7 @@ func (c *call) shown(x *mockbase.Exchange) *mockbase.Exchange {
 	if c.seesSecrets() {
 		return x
 	}
-	return withMaskedBody(x)
+	return c.hiding().Exchange(withMaskedBody(x))
 }
 
 // withMaskedBody is an exchange whose request shows no secrets in its body: itself if it has none, or a copy.

@@ -149,18 +149,20 @@ func (s *Server) listTraffic(c *call) error {
 		return err
 	}
 	if c.offer == typeLines {
-		filter.Masked = true
+		c.mask(&filter)
 		return s.answerLines(c, filter)
 	}
 	before, err := readTrafficCursor(p.text("cursor"))
 	if err != nil {
 		return err
 	}
-	filter.Masked = !c.seesSecrets()
+	if !c.seesSecrets() {
+		c.mask(&filter)
+	}
 	found := s.Traffic.Traffic(c.project.Project.ID, filter, before, limit)
 	items := make([]exchangeSummary, len(found.Items))
 	for i, x := range found.Items {
-		items[i] = summarize(c.seen(x))
+		items[i] = summarize(c.hide(c.seen(x)))
 	}
 	answer := trafficPage{page: page{Items: items}, Dropped: found.Dropped, Evicted: found.Evicted}
 	if count {

@@ -154,7 +154,7 @@ func exchangeDetail(x *mockbase.Exchange) exchangeView {
 	v := exchangeView{
 		exchangeSummary: summarize(x),
 		Request:         requestView{summarizeRequest(&x.Request), headerPairs(x.Request.Header), showRequestBody(&x.Request)},
-		Response:        responseView{summarizeResponse(&x.Response), headerPairs(x.Response.Header), showBody(x.Response.Body, x.Response.BodySize)},
+		Response:        responseView{summarizeResponse(&x.Response), headerPairs(x.Response.Header), showResponseBody(&x.Response)},
 		Limits:          []limitView{}, NearMisses: x.NearMisses, Hints: x.Hints, MessagesDropped: x.MessagesDropped,
 	}
 	for i := range x.Messages {
@@ -215,6 +215,15 @@ func showRequestBody(r *mockbase.RecordedRequest) bodyView {
 	size := int64(len(r.Body))
 	if r.Truncated {
 		size++
+	}
+	return showBody(r.Body, size)
+}
+
+// showResponseBody does the same for an answer.
+func showResponseBody(r *mockbase.RecordedResponse) bodyView {
+	size := r.BodySize
+	if !r.Truncated && len(r.Body) > 0 {
+		size = int64(len(r.Body))
 	}
 	return showBody(r.Body, size)
 }

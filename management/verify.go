@@ -174,7 +174,7 @@ func ownExpectations(p *mockbase.Snapshot) []expected {
 
 // rangeOf finds out when the session began that is asked about. One that has ended may have left exchanges behind.
 func (s *Server) rangeOf(c *call, v *verification) error {
-	v.filter.Masked = true
+	c.mask(&v.filter)
 	if v.filter.Session == "" || s.State == nil {
 		return nil
 	}

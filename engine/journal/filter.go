@@ -69,12 +69,19 @@ func (f *filter) holdsText(x *mockbase.Exchange) bool {
 	if f.Masked {
 		target = mockbase.MaskTarget(target)
 	}
-	if strings.Contains(target, f.Text) || bytes.Contains(x.Response.Body, f.text) {
+	// Few exchanges hold what is searched for, so that few are looked through.
+	if strings.Contains(target, f.Text) && strings.Contains(f.Hiding.Text(target), f.Text) {
+		return true
+	}
+	if bytes.Contains(x.Response.Body, f.text) && bytes.Contains(f.Hiding.Bytes(x.Response.Body), f.text) {
 		return true
 	}
 	if !bytes.Contains(x.Request.Body, f.text) {
 		return false
 	}
-	// Few bodies hold what is searched for, so that few are looked through.
-	return !f.Masked || bytes.Contains(mockbase.MaskBody(x.Request.Header.Get("Content-Type"), x.Request.Body), f.text)
+	body := f.Hiding.Bytes(x.Request.Body)
+	if f.Masked {
+		body = mockbase.MaskBody(x.Request.Header.Get("Content-Type"), body)
+	}
+	return bytes.Contains(body, f.text)
 }
