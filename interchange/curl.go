@@ -66,6 +66,20 @@ type shellSplitter struct {
 	open     bool
 	words    []string
 	commands []shellCommand
+	// redirected tells that the next word names where the output goes, and is none of the command.
+	redirected bool
+}
+
+// redirect reads the sign of a redirection, which the number of a stream may stand before.
+func (s *shellSplitter) redirect() {
+	if isDigits(string(s.word)) {
+		s.word, s.open = nil, false
+	}
+	s.endWord()
+	for s.pos < len(s.text) && strings.IndexByte("<>&|", s.text[s.pos]) >= 0 {
+		s.pos++
+	}
+	s.redirected = true
 }
 
 // step reads what begins at the position: a separator, a comment, or a run of a word.
@@ -74,7 +88,13 @@ func (s *shellSplitter) step() {
 	case ' ', '\t', '\r':
 		s.pos++
 		s.endWord()
+	case '<', '>':
+		s.redirect()
 	case '\n', ';', '|', '&':
+		if c == '&' && strings.HasPrefix(s.text[s.pos:], "&>") {
+			s.redirect()
+			return
+		}
 		s.pos++
 		s.endCommand()
 		if c == '\n' {
@@ -99,7 +119,7 @@ func (s *shellSplitter) step() {
 		}
 		s.add(s.text[s.pos : s.pos+1])
 	default:
-		n := strings.IndexAny(s.text[s.pos:], " \t\r\n;|&'\"\\^$#")
+		n := strings.IndexAny(s.text[s.pos:], " \t\r\n;|&<>'\"\\^$#")
 		if n <= 0 {
 			n = len(s.text) - s.pos
 		}
@@ -169,10 +189,13 @@ func (s *shellSplitter) scripted() {
 }
 
 func (s *shellSplitter) endWord() {
-	if s.open {
+	switch {
+	case !s.open:
+		return
+	case !s.redirected:
 		s.words = append(s.words, string(s.word))
-		s.word, s.open = nil, false
 	}
+	s.word, s.open, s.redirected = nil, false, false
 }
 
 func (s *shellSplitter) endCommand() {
@@ -183,7 +206,7 @@ func (s *shellSplitter) endCommand() {
 	if len(s.words) > 0 {
 		s.commands = append(s.commands, shellCommand{s.words, s.begin})
 	}
-	s.words = nil
+	s.words, s.redirected = nil, false
 }
 
 // curlCommand translates one command.

@@ -155,11 +155,15 @@ func (e *exporter) stopped() error {
 	return &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the export took too long and was ended", Err: e.ctx.Err()}
 }
 
-// losses are what was told of.
+// losses are what was told of, each once: an answer to every method is written several times.
 func (e *exporter) losses() []Loss {
 	list := make([]Loss, 0, len(e.out.warnings)+1)
+	told := map[Loss]bool{}
 	for _, w := range e.out.warnings {
-		list = append(list, Loss{w.File, w.Pointer, w.Code, w.Detail})
+		if l := (Loss{w.File, w.Pointer, w.Code, w.Detail}); !told[l] {
+			told[l] = true
+			list = append(list, l)
+		}
 	}
 	if n := e.out.silenced; n > 0 {
 		list = append(list, Loss{Pointer: "#", Code: codeNotTranslated, Detail: fmt.Sprintf("%d more warnings are not listed", n)})

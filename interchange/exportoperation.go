@@ -70,20 +70,26 @@ func (w *openAPIWriter) security(op *exportedOperation, d *doc) {
 	}
 }
 
-// credentials is the scheme that an answer asks for, "" for none.
+// credentials is the scheme that all alternatives of an answer ask for, "" for none.
 func (a *answered) credentials() string {
-	for _, b := range a.branches[:min(len(a.branches), 1)] {
+	kind := ""
+	for i, b := range a.branches {
+		own := ""
 		for _, one := range b {
 			switch {
 			case one.place != "auth" || one.not:
 			case one.at.has("basic"):
-				return "basic"
+				own = "basic"
 			default:
-				return "bearer"
+				own = "bearer"
 			}
 		}
+		if i > 0 && own != kind {
+			return ""
+		}
+		kind = own
 	}
-	return ""
+	return kind
 }
 
 // requestBody writes the bodies that conditions ask for as examples.
@@ -97,9 +103,7 @@ func (w *openAPIWriter) requestBody(op *exportedOperation, d *doc) {
 		if len(a.branches) == 0 {
 			continue
 		}
-		before := len(content.list)
-		asks := w.bodyOf(a, content)
-		if asks || len(content.list) > before {
+		if w.bodyOf(a, content) {
 			asking++
 		}
 	}
@@ -113,20 +117,28 @@ func (w *openAPIWriter) requestBody(op *exportedOperation, d *doc) {
 	d.set("requestBody", body.node())
 }
 
-// bodyOf notes what an answer asks of the body; it tells whether it does.
+// bodyOf notes what an answer asks of the body; it tells whether each of its alternatives does.
 func (w *openAPIWriter) bodyOf(a *answered, content *mediaTypes) bool {
-	b := a.branches[0]
-	asks := false
-	for _, one := range b {
-		if strings.HasPrefix(one.place, "body/") && !one.not {
-			asks = true
-			w.bodyCondition(one, content)
+	all := true
+	shown := map[string]bool{}
+	for _, b := range a.branches {
+		asks := false
+		for _, one := range b {
+			if strings.HasPrefix(one.place, "body/") && !one.not {
+				asks = true
+				w.bodyCondition(one, content)
+			}
 		}
+		if s := samplesOf(b); s.body != nil && s.body.Kind != mockbase.NodeNull {
+			if text := s.bodyType + string(s.body.JSON()); !shown[text] {
+				shown[text] = true
+				content.find(s.bodyType).example(a.title(), s.body)
+			}
+			asks = true
+		}
+		all = all && asks
 	}
-	if s := samplesOf(b); s.body != nil && s.body.Kind != mockbase.NodeNull {
-		content.find(s.bodyType).example(a.title(), s.body)
-	}
-	return asks
+	return all
 }
 
 // bodyCondition notes a condition on the body that a schema can say.
@@ -139,7 +151,10 @@ func (w *openAPIWriter) bodyCondition(one atom, content *mediaTypes) {
 		}
 		content.find("application/json").schema = one.at.node
 	case "body/form":
-		text, _ := sampleOf(one.at)
+		text, found := sampleOf(one.at)
+		if !found || !one.at.scalar() && !one.at.has("equals") {
+			w.lost(one.at, "the condition on the field is no part of a document: an example of it is")
+		}
 		content.find("application/x-www-form-urlencoded").property(one.name, text)
 	case "body/multipart":
 		for _, part := range one.at.items() {

@@ -13,8 +13,10 @@ type askedParameter struct {
 	in, name string
 	values   []string
 	pattern  string
-	// mocks are the answers that ask for it.
-	answers map[*answered]bool
+	// answers are those that ask for it, with how many of their alternatives do.
+	answers map[*answered]int
+	// last is the alternative that was counted last.
+	last int
 }
 
 // askedParameters are the parameters of an operation.
@@ -30,7 +32,7 @@ func (l *askedParameters) find(in, name string) *askedParameter {
 			return p
 		}
 	}
-	l.list = append(l.list, &askedParameter{in: in, name: name, answers: map[*answered]bool{}})
+	l.list = append(l.list, &askedParameter{in: in, name: name, answers: map[*answered]int{}})
 	return l.list[len(l.list)-1]
 }
 
@@ -54,7 +56,7 @@ func (w *openAPIWriter) parameters(op *exportedOperation, d *doc, names []string
 	}
 	for _, p := range l.list {
 		if !known[p.in+" "+p.name] {
-			nodes = append(nodes, p.node(len(op.answers)))
+			nodes = append(nodes, p.node(op.answers))
 		}
 	}
 	d.list("parameters", nodes)
@@ -67,11 +69,7 @@ func (l *askedParameters) answer(a *answered) {
 			l.find("path", name).pattern = "^(?:" + part.Pattern + ")$"
 		}
 	}
-	for _, b := range a.branches {
-		for _, one := range b {
-			l.condition(a, one)
-		}
-	}
+	l.alternatives(a)
 	_, after, found := strings.Cut(a.mock.Request.RawTarget, "?")
 	if !found {
 		return
@@ -80,40 +78,63 @@ func (l *askedParameters) answer(a *answered) {
 	for pair := range strings.SplitSeq(after, "&") {
 		if name, text, _ := strings.Cut(pair, "="); name != "" {
 			p := l.find("query", name)
-			p.values, p.answers[a] = append(p.values, text), true
+			p.values, p.answers[a] = append(p.values, text), max(1, len(a.branches))
 		}
 	}
 }
 
-// condition notes the parameter that a condition looks at.
-func (l *askedParameters) condition(a *answered, one atom) {
+// alternatives counts for each parameter how many of an answer's alternatives ask for it.
+func (l *askedParameters) alternatives(a *answered) {
+	for i, b := range a.branches {
+		for _, one := range b {
+			if p := l.condition(a, one); p != nil && (p.answers[a] == 0 || p.last != i) {
+				p.answers[a]++
+				p.last = i
+			}
+		}
+	}
+	if len(a.branches) > 1 {
+		l.w.lost(a.mock.request.value, "a document cannot say that one of several conditions has to hold: what not all of them ask for is optional")
+	}
+}
+
+// condition notes the parameter that a condition looks at; it returns the one that has to be there.
+func (l *askedParameters) condition(a *answered, one atom) *askedParameter {
 	places := map[string]string{"query": "query", "headers": "header", "cookies": "cookie", "path": "path"}
 	in, ok := places[one.place]
 	switch {
 	case !ok && (strings.HasPrefix(one.place, "body/") || one.place == "auth"):
-		return
+		return nil
 	case !ok || one.not:
 		l.w.lost(one.at, "the condition is no part of a document: the answer is an example without it")
-		return
+		return nil
 	case in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(one.name)):
-		return // a document says these in other ways
+		return nil // a document says these in other ways
 	}
 	name := one.name
 	if in == "path" {
 		name = a.rename[name]
 	}
 	if name == "" {
-		return
+		return nil
 	}
-	p := l.find(in, name)
-	if !one.at.has("exists") || one.at.member("exists").isTrue() {
-		p.answers[a] = true
-		p.take(one.at)
-	}
+	return l.asked(in, name, one)
 }
 
-// take notes the values that a condition takes.
-func (p *askedParameter) take(v value) {
+// asked notes a parameter; nil where the condition is that it is not there.
+func (l *askedParameters) asked(in, name string, one atom) *askedParameter {
+	p := l.find(in, name)
+	if one.at.has("exists") && !one.at.member("exists").isTrue() {
+		return nil
+	}
+	if !p.take(one.at) {
+		l.w.lost(one.at, "no example of what the condition takes is known: the parameter is described without it")
+	}
+	return p
+}
+
+// take notes the values that a condition takes; it reports false where nothing of it can be said.
+func (p *askedParameter) take(v value) bool {
 	if expression := v.member("matches"); expression.ok() && len(v.node.Members) == 1 {
 		p.pattern = "^(?:" + expression.text() + ")$"
 	}
@@ -121,18 +142,21 @@ func (p *askedParameter) take(v value) {
 		for _, item := range list.items() {
 			p.values = append(p.values, item.text())
 		}
-		return
+		return true
 	}
-	if text, found := sampleOf(v); found {
+	text, found := sampleOf(v)
+	if found {
 		p.values = append(p.values, text)
 	}
+	return found || p.pattern != "" || v.has("exists")
 }
 
 // node writes a parameter. It is required if every answer asks for it.
-func (p *askedParameter) node(answers int) *mockbase.Node {
+func (p *askedParameter) node(answers []*answered) *mockbase.Node {
 	d := with("name", textNode(p.name))
 	d.set("in", textNode(p.in))
-	if p.in == "path" || len(p.answers) == answers {
+	asked := !slices.ContainsFunc(answers, func(a *answered) bool { return p.answers[a] < max(1, len(a.branches)) })
+	if p.in == "path" || asked {
 		d.set("required", trueNode())
 	}
 	schema := with("type", textNode("string"))

@@ -3,6 +3,7 @@ package interchange
 import (
 	"encoding/base64"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -15,6 +16,9 @@ func har(s *source, out *output) error {
 			return malformed("the file holds no HTTP archive: it has a list called log.entries")
 		}
 		h := &harArchive{out: out, set: newSavedSet(out)}
+		if version := d.at("log", "version"); version.ok() && !slices.Contains([]string{"1.1", "1.2"}, version.text()) {
+			out.lost(version, "archives of the version %s are not known: it is read like one of 1.2", quoted(version.text()))
+		}
 		for _, v := range d.at("log", "entries").items() {
 			out.found++
 			if out.stopped() {
@@ -62,10 +66,15 @@ func (h *harArchive) entry(v value) {
 	h.hostOf(request, u.Host)
 	x.path = u.EscapedPath()
 	x.query = queryPairs(u.RawQuery)
-	if u.RawQuery == "" {
-		x.query = harPairs(request.member("queryString"))
+	if pairs := harPairs(request.member("queryString")); u.RawQuery == "" {
+		x.query = pairs
+	} else if len(pairs) > 0 && !samePairs(pairs, x.query) {
+		h.out.lost(request.member("queryString"), "it says something else than the address: the query of the address counts")
 	}
 	x.body = harBody(request.member("postData"))
+	for _, name := range []string{"encoding", "_encoding"} {
+		h.knownEncoding(request.at("postData", name))
+	}
 	if x.answer = h.answer(v, response); x.answer != nil {
 		h.set.add(x)
 	}
@@ -129,6 +138,26 @@ func harBody(v value) savedBody {
 	return b
 }
 
+// knownEncoding warns of an encoding that is not undone.
+func (h *harArchive) knownEncoding(v value) {
+	if text := v.text(); v.ok() && text != "" && text != "base64" {
+		h.out.lost(v, "the encoding %s is not known: the text is taken as it is", quoted(text))
+	}
+}
+
+// samePairs tells whether two queries say the same, in whatever order. Some tools keep values encoded.
+func samePairs(a, b []pair) bool {
+	texts := func(list []pair) []string {
+		var lines []string
+		for _, p := range list {
+			lines = append(lines, unescaped(p.name)+"="+unescaped(p.text))
+		}
+		slices.Sort(lines)
+		return lines
+	}
+	return slices.Equal(texts(a), texts(b))
+}
+
 // answer translates an answer, nil when there was none.
 func (h *harArchive) answer(entry, v value) *doc {
 	const found, first, last = 200, 200, 999
@@ -176,6 +205,7 @@ func (h *harArchive) content(v value) (body []byte, whole bool) {
 		return nil, size <= 0
 	}
 	if v.member("encoding").text() != "base64" {
+		h.knownEncoding(v.member("encoding"))
 		return []byte(text.text()), true
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text.text()))

@@ -99,7 +99,7 @@ func setContentType(answer *doc, text string) {
 }
 
 func (p *hoverflyPair) delay(r *object, answer *doc) {
-	if ms, ok := r.get("fixedDelay").number(); ok && ms > 0 {
+	if ms, ok := r.numberOf("fixedDelay"); ok && ms > 0 {
 		answer.set("delay", durationNode(millis(ms)))
 		r.skip("logNormalDelay")
 		return

@@ -115,7 +115,7 @@ func Import(ctx context.Context, files []File, o Options) (*Result, error) {
 	if !ok {
 		return nil, unknownFormat(fmt.Sprintf("the format %q cannot be imported this way", format))
 	}
-	if err := checkPrefix(o.Prefix); err != nil {
+	if err := CheckPrefix(o.Prefix); err != nil {
 		return nil, err
 	}
 	out := newOutput(ctx, o.Prefix)
@@ -140,8 +140,8 @@ func Detect(files []File) (Format, error) {
 	return s.detect()
 }
 
-// checkPrefix refuses a prefix that would make paths which no request has.
-func checkPrefix(prefix string) error {
+// CheckPrefix refuses a prefix that would make paths which no request has, with an error of CodeInvalidParameter.
+func CheckPrefix(prefix string) error {
 	if prefix == "" || strings.HasPrefix(prefix, "/") && !strings.HasSuffix(prefix, "/") && !strings.ContainsAny(prefix, "?#{}*% ") {
 		return nil
 	}

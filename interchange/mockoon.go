@@ -354,7 +354,10 @@ func (e *mockoonEnvironment) seed(c *doc, main value, endpoint string) {
 
 // delay is the latency of an environment and of an answer.
 func (e *mockoonEnvironment) delay(response value) *mockbase.Node {
-	own, _ := response.member("latency").integer()
+	own, ok := response.member("latency").integer()
+	if v := response.member("latency"); v.ok() && !ok {
+		e.out.wrong(v, mockbase.FieldType, "must be a whole number: the answer is not delayed")
+	}
 	if total := own + e.latency; total > 0 {
 		return durationNode(millis(float64(total)))
 	}

@@ -26,6 +26,9 @@ func (r *mockoonRoute) responses(v value) {
 		r.mock.set("onEnd", textNode("loop"))
 	case "RANDOM":
 		r.mock.set("select", textNode("weighted"))
+	case "", "RULES", "DISABLE_RULES", "FALLBACK":
+	default:
+		r.environment.out.lost(v.member("responseMode"), "the mode %s is not known: rules choose the answer", quoted(mode))
 	}
 	for _, x := range list {
 		if r.made >= maxSteps {
@@ -111,6 +114,9 @@ func (r *mockoonRoute) answer(v value, answer *doc) bool {
 	o := e.out.object(v)
 	o.skip("uuid", "label", "rules", "rulesOperator", "default", "databucketID", "bodyType", "crudKey", "sendFileAsBody", "latency", "headers",
 		"callbacks", "filePath", "body", "disableTemplating")
+	if and := v.member("rulesOperator"); and.ok() && !strings.EqualFold(and.text(), "AND") && !strings.EqualFold(and.text(), "OR") {
+		r.environment.out.lost(and, "the operator %s is not known: one rule that holds is enough", quoted(and.text()))
+	}
 	if fallback := o.get("fallbackTo404"); fallback.isTrue() {
 		e.out.lost(fallback, "a file that is missing at run time cannot become a 404")
 	}

@@ -118,8 +118,11 @@ func (e *mockserverMock) delay(v value) *mockbase.Node {
 	unit, ok := units[strings.ToUpper(o.textOf("timeUnit"))]
 	if !ok {
 		unit = time.Millisecond
+		if given := o.get("timeUnit"); given.ok() {
+			e.out.lost(given, "the unit %s is not known: milliseconds are taken", quoted(given.text()))
+		}
 	}
-	n, _ := o.get("value").number()
+	n, _ := o.numberOf("value")
 	o.done()
 	d := millis(n * float64(unit) / float64(time.Millisecond))
 	const longest = 5 * time.Minute

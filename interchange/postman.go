@@ -123,6 +123,7 @@ func (p *postmanFile) request(o *object, name string, folders []string) {
 		p.set.add(&base)
 		return
 	}
+	kept := 0
 	for _, answer := range answers {
 		a := p.out.object(answer)
 		one := base
@@ -132,7 +133,17 @@ func (p *postmanFile) request(o *object, name string, folders []string) {
 		one.step = a.textOf("name")
 		one.answer = p.answer(a)
 		a.done()
+		if one.answer == nil {
+			continue
+		}
+		kept++
 		p.set.add(&one)
+	}
+	if kept == 0 {
+		p.out.lost(o.value, "no saved answer can be given: the mock answers 200 without a body")
+		const found = 200
+		base.answer = with("status", numberNode(found))
+		p.set.add(&base)
 	}
 }
 
@@ -384,7 +395,7 @@ func (p *postmanFile) body(v value) savedBody {
 	if v.member("disabled").isTrue() {
 		return savedBody{}
 	}
-	switch v.member("mode").text() {
+	switch mode := v.member("mode").text(); mode {
 	case "raw":
 		kind := ""
 		switch v.at("options", "raw", "language").text() {
@@ -395,17 +406,34 @@ func (p *postmanFile) body(v value) savedBody {
 		}
 		return savedBody{text: p.resolved(v.member("raw").text()), kind: kind}
 	case "urlencoded":
-		var parts []string
-		for _, field := range v.member("urlencoded").items() {
-			if !field.member("disabled").isTrue() {
-				parts = append(parts, formEscape(p.resolved(field.member("key").text()))+"="+formEscape(p.resolved(field.member("value").text())))
-			}
-		}
-		return savedBody{text: strings.Join(parts, "&"), kind: "application/x-www-form-urlencoded"}
+		return savedBody{text: p.fields(v.member(mode)), kind: "application/x-www-form-urlencoded"}
+	case "formdata":
+		return savedBody{text: p.fields(v.member(mode)), kind: "multipart/form-data"}
 	case "graphql":
-		return savedBody{condition: graphqlCondition(v.member("graphql"))}
+		return savedBody{condition: graphqlCondition(v.member(mode))}
+	case "file":
+		p.out.lost(v, "the file is not in the collection: the body is no condition")
+	default:
+		if v.ok() && mode != "" && mode != "none" {
+			p.out.lost(v.member("mode"), "the mode %s of bodies is not known: the body is no condition", quoted(mode))
+		}
 	}
 	return savedBody{}
+}
+
+// fields writes the fields of a form like a query. A file is no condition.
+func (p *postmanFile) fields(list value) string {
+	var parts []string
+	for _, field := range list.items() {
+		switch {
+		case field.member("disabled").isTrue():
+		case field.member("type").text() == "file":
+			p.out.lost(field, "the file of the field %s is not in the collection: the field is no condition", quoted(field.member("key").text()))
+		default:
+			parts = append(parts, formEscape(p.resolved(field.member("key").text()))+"="+formEscape(p.resolved(field.member("value").text())))
+		}
+	}
+	return strings.Join(parts, "&")
 }
 
 // graphqlCondition tells requests to one GraphQL address apart, by operation or by query.
@@ -419,12 +447,15 @@ func graphqlCondition(v value) *doc {
 	return nil
 }
 
-// answer translates a saved answer.
+// answer translates a saved answer, nil where its status is none.
 func (p *postmanFile) answer(a *object) *doc {
-	const found = 200
+	const found, first, last = 200, 100, 999
 	status, ok := a.integerOf("code")
 	if !ok {
 		status = found
+	}
+	if status < first || status > last {
+		p.out.lost(a.get("code"), "%d is no status: the saved answer is left out", status)
 	}
 	a.skip("id", "_postman_id", "uid", "status", "responseTime", "cookie", "timings", "responseSize", "_postman_previewtype", "type")
 	language := a.textOf("_postman_previewlanguage")
@@ -435,6 +466,9 @@ func (p *postmanFile) answer(a *object) *doc {
 		if kind := previewType(language); kind != "" {
 			headers = append(headers, pair{"Content-Type", kind})
 		}
+	}
+	if status < first || status > last {
+		return nil
 	}
 	d := savedAnswer(status, headers, []byte(body))
 	if t.dynamic {

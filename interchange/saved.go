@@ -184,7 +184,7 @@ func bodyCondition(b savedBody) *doc {
 	switch {
 	case b.text == "":
 		return with("empty", trueNode())
-	case kind == "application/x-www-form-urlencoded":
+	case kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
 		if d := formCondition(b.text); !d.empty() {
 			return with("form", d.node())
 		}

@@ -171,6 +171,39 @@ func (o *object) integerOf(name string) (int64, bool) {
 	return n, ok
 }
 
+// numberOf returns a member that is a number, with a warning when it is anything else.
+func (o *object) numberOf(name string) (float64, bool) {
+	v := o.get(name)
+	if !v.ok() {
+		return 0, false
+	}
+	n, ok := v.number()
+	if !ok {
+		o.out.wrong(v, mockbase.FieldType, "must be a number: it is left out")
+	}
+	return n, ok
+}
+
+// contradicts warns of members beside the one that counts, which say something else in its place.
+func (o *object) contradicts(counts string, others ...string) {
+	for _, name := range others {
+		if v := o.get(name); name != counts && !v.silent() {
+			o.out.wrong(v, codeNotTranslated, "it is left out, as %s says what counts", counts)
+		}
+	}
+}
+
+// first is the first of these members that there is, "" for none. Those beside it are told of.
+func (o *object) first(names ...string) string {
+	for _, name := range names {
+		if o.has(name) {
+			o.contradicts(name, names...)
+			return name
+		}
+	}
+	return ""
+}
+
 // objectOf reads a member that is an object.
 func (o *object) objectOf(name string) *object { return o.out.object(o.get(name)) }
 

@@ -72,7 +72,8 @@ func (w *wiremockStub) fault(r *object, answer *doc) {
 		kind = "reset"
 	}
 	answer.set("fault", textNode(kind))
-	r.skip("body", "jsonBody", "base64Body", "bodyFileName", "status", "headers", "statusMessage")
+	r.skip("headers", "statusMessage")
+	r.contradicts("fault", "body", "jsonBody", "base64Body", "bodyFileName", "status")
 }
 
 func (w *wiremockStub) proxy(r *object, answer *doc, text func(value) string) {
@@ -116,6 +117,8 @@ func (w *wiremockStub) headers(r *object, answer *doc, text func(value) string) 
 				list = append(list, textNode(text(item)))
 			}
 			headers.list(e.key, list)
+		case e.is(mockbase.NodeObject):
+			w.out.wrong(e.value, mockbase.FieldType, "must be a text or a list of texts, found an object: the header is left out")
 		default:
 			headers.set(e.key, textNode(text(e.value)))
 		}
@@ -158,6 +161,7 @@ func withoutContentType(answer *doc) {
 
 // answerBody sets the body, and takes the content type away that WireMock would not send.
 func (w *wiremockStub) answerBody(r *object, answer *doc, text func(value) string) {
+	r.first("jsonBody", "body", "base64Body", "bodyFileName")
 	switch {
 	case r.has("jsonBody"):
 		v := r.get("jsonBody")
@@ -199,7 +203,7 @@ func (w *wiremockStub) bodyOfFile(v value, answer *doc, text func(value) string)
 
 // delay translates the fixed delay and the random one, which WireMock adds up.
 func (w *wiremockStub) delay(r *object, answer *doc) {
-	fixed, _ := r.get("fixedDelayMilliseconds").number()
+	fixed, _ := r.numberOf("fixedDelayMilliseconds")
 	v := r.get("delayDistribution")
 	if !v.ok() {
 		if fixed > 0 {
@@ -214,7 +218,7 @@ func (w *wiremockStub) delay(r *object, answer *doc) {
 func (o *output) wiremockDelay(v value, fixed float64) *mockbase.Node {
 	d := o.object(v)
 	number := func(name string) float64 {
-		n, _ := d.get(name).number()
+		n, _ := d.numberOf(name)
 		return n
 	}
 	delay := &doc{}
@@ -247,7 +251,10 @@ func (o *output) wiremockDelay(v value, fixed float64) *mockbase.Node {
 func (w *wiremockStub) dribble(v value, answer *doc) {
 	d := w.out.object(v)
 	chunks, _ := d.integerOf("numberOfChunks")
-	total, _ := d.get("totalDuration").number()
+	total, _ := d.numberOf("totalDuration")
+	if chunks < 1 {
+		w.out.lost(v, "an answer cannot be sent in %d chunks: it is sent in one", chunks)
+	}
 	d.done()
 	const most = 1000
 	if answer.get("text") == nil && answer.get("json") == nil && answer.get("base64") == nil {

@@ -3,6 +3,7 @@ package management
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/interchange"
@@ -33,11 +34,14 @@ func guessDocument(files []interchange.File, o *importOptions) (*imported, error
 // importDocument makes a definition of an OpenAPI document: one with the document in it, or with a mock for each operation
 // (rule M-78).
 func importDocument(files []interchange.File, o *importOptions) (*imported, error) {
-	text, parsed, err := sourceDocument(files, o.root)
+	text, parsed, err := sourceDocument(files, o)
 	if err != nil {
 		return nil, err
 	}
 	from := &imported{format: interchange.FormatOpenAPI, title: parsed.Title(), found: 1}
+	if err := interchange.CheckPrefix(o.prefix); err != nil {
+		return nil, err //nolint:wrapcheck // it is for the caller as it is
+	}
 	if o.expand {
 		made := parsed.Expand(openapi.ExpandOptions{Prefix: o.prefix, Limits: o.limits})
 		from.found, from.expansion = made.Operations, &expansion{mocks: made.Mocks, warnings: made.Warnings}
@@ -59,7 +63,7 @@ func importDocument(files []interchange.File, o *importOptions) (*imported, erro
 }
 
 // sourceDocument reads the document that files hold.
-func sourceDocument(files []interchange.File, root string) (catalog.DocumentText, *openapi.Source, error) {
+func sourceDocument(files []interchange.File, o *importOptions) (catalog.DocumentText, *openapi.Source, error) {
 	upload := openapi.Files{}
 	for _, file := range files {
 		upload[file.Name] = file.Text
@@ -68,10 +72,20 @@ func sourceDocument(files []interchange.File, root string) (catalog.DocumentText
 	if err != nil {
 		return catalog.DocumentText{}, nil, err
 	}
-	if text := upload.Text(); text != nil {
+	text := upload.Text()
+	switch {
+	case text == nil:
+		return bundledText(upload, o.root)
+	case o.open == nil:
 		return documentText(text)
 	}
-	return bundledText(upload, root)
+	place, _, _ := strings.Cut(o.address, "#")
+	source, err := openapi.Bundle(place, text, o.open)
+	if err != nil {
+		return catalog.DocumentText{}, nil, err //nolint:wrapcheck // it is for the caller as it is
+	}
+	bundled, _, err := documentText(source.JSON())
+	return bundled, source, err
 }
 
 // expansion are the mocks of an OpenAPI document on their way into a project.

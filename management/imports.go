@@ -13,6 +13,7 @@ import (
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/interchange"
 	"github.com/mockbase/mockbase/management/catalog"
+	"github.com/mockbase/mockbase/openapi"
 )
 
 // maxDropRounds bounds how often an import is planned anew without what the plane refused the time before. Each round tells
@@ -56,7 +57,9 @@ type importOptions struct {
 	prefix, address, source string
 	expand, limits          bool
 	root                    string
-	apply                   catalog.ApplyOptions
+	// open reads the files that a document refers to, where it was fetched; nil where it was sent.
+	open  openapi.Opener
+	apply catalog.ApplyOptions
 }
 
 // importSource reads a file of another tool, plans what it would make, and makes it (M-162, rule M-78).
@@ -71,6 +74,9 @@ func (s *Server) importSource(c *call) error {
 	files, err := s.importFiles(c, o.address)
 	if err != nil {
 		return err
+	}
+	if o.address != "" {
+		o.open = func(name string) ([]byte, error) { return s.Fetch(c.ctx(), name, c.allowedAddresses()) }
 	}
 	from, err := translateSource(c.ctx(), files, o)
 	if err != nil && from != nil && from.definition != nil {

@@ -234,6 +234,17 @@ func TestM162_an_OpenAPI_document_is_imported_from_an_address(t *testing.T) {
 	if r := w.imported("?url=https://example.com/api/far.yaml&dryRun=true&source=far", ""); r.Format != "openapi" || r.Summary.Created != 1 {
 		t.Errorf("%+v", r)
 	}
+	// W22: so are the files that it refers to.
+	for _, query := range []string{"", "&expand=true&prefix=/made", "&format=openapi&source=far"} {
+		if r := w.imported("?url=https://example.com/api/far.yaml"+query, ""); r.Found != 1 || len(r.Warnings) != 0 {
+			t.Errorf("%s: %+v", query, r)
+		}
+	}
+	for _, path := range []string{"/far", "/made/far"} {
+		if status, body := w.mocked(http.MethodGet, path, ""); status != http.StatusOK {
+			t.Errorf("%s answers %d %s", path, status, body)
+		}
+	}
 }
 
 // W22 and M-161: a definition's document is fetched when it is applied, with the files that it names, and never again.
