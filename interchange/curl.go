@@ -82,6 +82,28 @@ func (s *shellSplitter) redirect() {
 	s.redirected = true
 }
 
+// comment reads a sign that begins a comment, unless it stands in a word.
+func (s *shellSplitter) comment() {
+	if s.open {
+		s.add(s.text[s.pos : s.pos+1])
+		return
+	}
+	s.pos += strings.IndexByte(s.text[s.pos:]+"\n", '\n')
+}
+
+// separated reads what ends a command, or begins a redirection of everything.
+func (s *shellSplitter) separated(c byte) {
+	if strings.HasPrefix(s.text[s.pos:], "&>") {
+		s.redirect()
+		return
+	}
+	s.pos++
+	s.endCommand()
+	if c == '\n' {
+		s.line++
+	}
+}
+
 // step reads what begins at the position: a separator, a comment, or a run of a word.
 func (s *shellSplitter) step() {
 	switch c := s.text[s.pos]; c {
@@ -91,22 +113,9 @@ func (s *shellSplitter) step() {
 	case '<', '>':
 		s.redirect()
 	case '\n', ';', '|', '&':
-		if c == '&' && strings.HasPrefix(s.text[s.pos:], "&>") {
-			s.redirect()
-			return
-		}
-		s.pos++
-		s.endCommand()
-		if c == '\n' {
-			s.line++
-		}
+		s.separated(c)
 	case '#':
-		if s.open {
-			s.add(s.text[s.pos : s.pos+1])
-			return
-		}
-		n := strings.IndexByte(s.text[s.pos:]+"\n", '\n')
-		s.pos += n
+		s.comment()
 	case '\'', '"':
 		s.quoted(c)
 	case '\\', '^':

@@ -65,12 +65,7 @@ func (h *harArchive) entry(v value) {
 	}
 	h.hostOf(request, u.Host)
 	x.path = u.EscapedPath()
-	x.query = queryPairs(u.RawQuery)
-	if pairs := harPairs(request.member("queryString")); u.RawQuery == "" {
-		x.query = pairs
-	} else if len(pairs) > 0 && !samePairs(pairs, x.query) {
-		h.out.lost(request.member("queryString"), "it says something else than the address: the query of the address counts")
-	}
+	x.query = h.query(request, u.RawQuery)
 	x.body = harBody(request.member("postData"))
 	for _, name := range []string{"encoding", "_encoding"} {
 		h.knownEncoding(request.at("postData", name))
@@ -78,6 +73,19 @@ func (h *harArchive) entry(v value) {
 	if x.answer = h.answer(v, response); x.answer != nil {
 		h.set.add(x)
 	}
+}
+
+// query reads the query of the address, or the list beside it where the address has none.
+func (h *harArchive) query(request value, raw string) []pair {
+	listed := harPairs(request.member("queryString"))
+	if raw == "" {
+		return listed
+	}
+	stated := queryPairs(raw)
+	if len(listed) > 0 && !samePairs(listed, stated) {
+		h.out.lost(request.member("queryString"), "it says something else than the address: the query of the address counts")
+	}
+	return stated
 }
 
 // hostOf says once that mocks answer whatever the host is.

@@ -114,9 +114,7 @@ func (r *mockoonRoute) answer(v value, answer *doc) bool {
 	o := e.out.object(v)
 	o.skip("uuid", "label", "rules", "rulesOperator", "default", "databucketID", "bodyType", "crudKey", "sendFileAsBody", "latency", "headers",
 		"callbacks", "filePath", "body", "disableTemplating")
-	if and := v.member("rulesOperator"); and.ok() && !strings.EqualFold(and.text(), "AND") && !strings.EqualFold(and.text(), "OR") {
-		r.environment.out.lost(and, "the operator %s is not known: one rule that holds is enough", quoted(and.text()))
-	}
+	r.knownOperator(v.member("rulesOperator"))
 	if fallback := o.get("fallbackTo404"); fallback.isTrue() {
 		e.out.lost(fallback, "a file that is missing at run time cannot become a 404")
 	}
@@ -289,4 +287,11 @@ func (r *mockoonRoute) messageRule(x value) (*doc, bool) {
 		return nil, false
 	}
 	return with("jsonPath", node), true
+}
+
+// knownOperator warns of a way to join rules that there is not.
+func (r *mockoonRoute) knownOperator(v value) {
+	if v.ok() && !strings.EqualFold(v.text(), "AND") && !strings.EqualFold(v.text(), "OR") {
+		r.environment.out.lost(v, "the operator %s is not known: one rule that holds is enough", quoted(v.text()))
+	}
 }

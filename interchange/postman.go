@@ -397,26 +397,19 @@ func (p *postmanFile) body(v value) savedBody {
 	}
 	switch mode := v.member("mode").text(); mode {
 	case "raw":
-		kind := ""
-		switch v.at("options", "raw", "language").text() {
-		case "json":
-			kind = "application/json"
-		case "xml":
-			kind = "application/xml"
-		}
-		return savedBody{text: p.resolved(v.member("raw").text()), kind: kind}
+		kinds := map[string]string{"json": "application/json", "xml": "application/xml"}
+		return savedBody{text: p.resolved(v.member(mode).text()), kind: kinds[v.at("options", "raw", "language").text()]}
 	case "urlencoded":
 		return savedBody{text: p.fields(v.member(mode)), kind: "application/x-www-form-urlencoded"}
 	case "formdata":
 		return savedBody{text: p.fields(v.member(mode)), kind: "multipart/form-data"}
 	case "graphql":
 		return savedBody{condition: graphqlCondition(v.member(mode))}
+	case "", "none":
 	case "file":
 		p.out.lost(v, "the file is not in the collection: the body is no condition")
 	default:
-		if v.ok() && mode != "" && mode != "none" {
-			p.out.lost(v.member("mode"), "the mode %s of bodies is not known: the body is no condition", quoted(mode))
-		}
+		p.out.lost(v.member("mode"), "the mode %s of bodies is not known: the body is no condition", quoted(mode))
 	}
 	return savedBody{}
 }

@@ -193,15 +193,14 @@ func (o *object) contradicts(counts string, others ...string) {
 	}
 }
 
-// first is the first of these members that there is, "" for none. Those beside it are told of.
-func (o *object) first(names ...string) string {
+// onlyFirst warns of those of some members that stand beside the first that there is.
+func (o *object) onlyFirst(names ...string) {
 	for _, name := range names {
 		if o.has(name) {
 			o.contradicts(name, names...)
-			return name
+			return
 		}
 	}
-	return ""
 }
 
 // objectOf reads a member that is an object.

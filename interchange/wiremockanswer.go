@@ -161,7 +161,7 @@ func withoutContentType(answer *doc) {
 
 // answerBody sets the body, and takes the content type away that WireMock would not send.
 func (w *wiremockStub) answerBody(r *object, answer *doc, text func(value) string) {
-	r.first("jsonBody", "body", "base64Body", "bodyFileName")
+	r.onlyFirst("jsonBody", "body", "base64Body", "bodyFileName")
 	switch {
 	case r.has("jsonBody"):
 		v := r.get("jsonBody")

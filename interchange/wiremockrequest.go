@@ -88,7 +88,7 @@ func (w *wiremockStub) methods(v value) {
 // url translates the five ways to say where a stub answers. Without any of them it answers everywhere.
 func (w *wiremockStub) url(r *object) {
 	m := w.mock
-	r.first("url", "urlPath", "urlPathTemplate", "urlPathPattern", "urlPattern")
+	r.onlyFirst("url", "urlPath", "urlPathTemplate", "urlPathPattern", "urlPattern")
 	switch {
 	case r.has("url"):
 		m.place("rawTarget", rawTarget(r.textOf("url")))
