@@ -35,7 +35,7 @@ type Finding struct {
 	// Holds tells that the check passes, Unknown that it was not examined, as that would have cost too much; the members beside
 	// Name are empty then.
 	Holds, Unknown bool
-	// Stated is what the check wants, where that can be told in short.
+	// Stated is what a check that passes wants, where that can be told in short.
 	Stated string
 }
 
@@ -85,7 +85,7 @@ func (m *Matcher) Findings(message *Message) []Finding {
 	found := make([]Finding, len(m.checks))
 	for i := range m.checks {
 		c := &m.checks[i]
-		f := Finding{Stated: c.stated}
+		f := Finding{}
 		switch {
 		case i <= known:
 			f.Holds = i < known
@@ -96,6 +96,9 @@ func (m *Matcher) Findings(message *Message) []Finding {
 		}
 		if !f.Holds && !f.Unknown {
 			f.MissedPart = c.explain(message)
+		}
+		if f.Holds {
+			f.Stated = c.stated
 		}
 		f.Part = "body"
 		if f.Name == "" {

@@ -64,6 +64,7 @@ type xmlReader struct {
 	root    *element
 	open    []*element
 	nodes   int
+	names   xmlNames
 	// blanks tells that the value of an attribute holds a line break or a tab.
 	blanks bool
 }
@@ -111,6 +112,7 @@ func (r *xmlReader) add(token xml.Token) error {
 	case xml.StartElement:
 		return r.start(t)
 	case xml.EndElement:
+		r.names.leave()
 		last := len(r.open) - 1
 		r.open[last].finish()
 		r.open = r.open[:last]
@@ -131,6 +133,9 @@ func (r *xmlReader) start(t xml.StartElement) error {
 		}
 	}
 	r.nodes += len(t.Attr)
+	if err := r.names.enter(t); err != nil {
+		return err
+	}
 	switch {
 	case len(r.open) >= maxXMLDepth:
 		return errXMLTooDeep
