@@ -101,6 +101,15 @@ func (q *inquiry) pathText() string {
 	return q.wholePath
 }
 
+// pathBeside is the path as it is shown beside the one that is expected: decoded, or as it was sent where that would look the
+// same, as with an encoded slash.
+func (c *call) pathBeside(expected string) string {
+	if text := c.path.text(); text != expected {
+		return text
+	}
+	return c.target.path
+}
+
 // pathFor is the path that the mock compares: without the matrix parameters if it states some (rule B16).
 func (r *route) pathFor(q *inquiry) *requestPath {
 	if len(r.guards.matrix) > 0 {
