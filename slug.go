@@ -115,3 +115,12 @@ func (n *Names) Unique(base string) string {
 
 // Taken tells whether a name was given out.
 func (n *Names) Taken(name string) bool { return n.taken[name] }
+
+// IsMockBase tells whether a path is one below which a project's mocks answer, such as /m/shop, or /tools/m/shop behind a
+// proxy. What was exported names it as its server, and what is imported leaves it out: the next project has its own.
+func IsMockBase(path string) bool {
+	const mark = "/m/"
+	trimmed := strings.TrimSuffix(path, "/")
+	i := strings.LastIndex(trimmed, mark)
+	return i >= 0 && ValidSlug(trimmed[i+len(mark):])
+}

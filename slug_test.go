@@ -93,3 +93,14 @@ func TestNames_of_one_base_get_suffixes_that_go_on(t *testing.T) {
 		t.Error("50,000 of one name do not end with b-50000")
 	}
 }
+
+func TestM163_the_base_of_mocks_is_known_from_other_paths(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/m/shop": true, "/m/shop/": true, "/tools/m/shop": true, "": false, "/m": false, "/m/": false, "/m/Shop": false, "/m/shop/v1": false, "/v1": false,
+	} {
+		if got := mockbase.IsMockBase(path); got != want {
+			t.Errorf("%q: %v", path, got)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (l *pathList) find(text string) int {
 
 // below is a path as it stands below the path of the first server. One that lies elsewhere is foreign to that server.
 func (w *openAPIWriter) below(path, prefix string) (text string, foreign bool) {
-	if prefix == "" || strings.HasSuffix(w.options.BaseURL, prefix) {
+	if prefix == "" || strings.HasSuffix(strings.TrimSuffix(w.options.BaseURL, "/"), prefix) {
 		return path, false
 	}
 	text, found := strings.CutPrefix(path, prefix)

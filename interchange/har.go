@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/url"
 	"slices"
@@ -15,7 +16,7 @@ func har(s *source, out *output) error {
 		if !d.at("log", "entries").is(mockbase.NodeList) {
 			return malformed("the file holds no HTTP archive: it has a list called log.entries")
 		}
-		h := &harArchive{out: out, set: newSavedSet(out)}
+		h := &harArchive{out: out, set: newSavedSet(out), ours: d.at("log", "creator", "name").text() == "MockBase"}
 		if version := d.at("log", "version"); version.ok() && !slices.Contains([]string{"1.1", "1.2"}, version.text()) {
 			out.lost(version, "archives of the version %s are not known: it is read like one of 1.2", quoted(version.text()))
 		}
@@ -38,6 +39,8 @@ type harArchive struct {
 	host string
 	// told is set once it was said that the archive has several hosts.
 	told bool
+	// ours tells that the archive was exported here; cut that it was said that paths are shortened.
+	ours, cut bool
 }
 
 func (h *harArchive) entry(v value) {
@@ -64,7 +67,7 @@ func (h *harArchive) entry(v value) {
 		return
 	}
 	h.hostOf(request, u.Host)
-	x.path = u.EscapedPath()
+	x.path = h.path(v, u.EscapedPath())
 	x.query = h.query(request, u.RawQuery)
 	x.body = harBody(request.member("postData"))
 	for _, name := range []string{"encoding", "_encoding"} {
@@ -73,6 +76,25 @@ func (h *harArchive) entry(v value) {
 	if x.answer = h.answer(v, response); x.answer != nil {
 		h.set.add(x)
 	}
+}
+
+// path is the path of an address. Of a request to a project's mocks the project is left out: the next one has its own.
+func (h *harArchive) path(entry value, text string) string {
+	after, below := strings.CutPrefix(text, "/m/")
+	slug, _, _ := strings.Cut(after, "/")
+	if !below || !mockbase.IsMockBase("/m/"+slug) || !h.ours && !answeredHere(entry.member("response")) {
+		return text
+	}
+	if !h.cut {
+		h.cut = true
+		h.out.lost(entry, "the requests went to mocks of the project %s: /m/%s is left out of their paths", quoted(slug), slug)
+	}
+	return cmp.Or(after[len(slug):], "/")
+}
+
+// answeredHere tells whether an answer came from mocks.
+func answeredHere(response value) bool {
+	return slices.ContainsFunc(harPairs(response.member("headers")), func(p pair) bool { return strings.EqualFold(p.name, "Mockbase-Mock") })
 }
 
 // query reads the query of the address, or the list beside it where the address has none.

@@ -54,11 +54,23 @@ func (p *postmanFile) about(o *object) {
 			name = v.member("id").text()
 		}
 		if !v.member("disabled").isTrue() {
-			p.variables[name] = v.member("value").text()
+			p.variables[name] = p.base(v.member("value"), name)
 		}
 	}
 	p.around(o)
 	o.skip("protocolProfileBehavior")
+}
+
+// base is the value of a variable. That of the base address names no path if it is that of a project's mocks.
+func (p *postmanFile) base(v value, name string) string {
+	const scheme = "://"
+	text := v.text()
+	base := pathOf(text)
+	if name != "baseUrl" || !strings.Contains(text, scheme) || !mockbase.IsMockBase(base) {
+		return text
+	}
+	p.out.lost(v, "the base address is that of a project's mocks: %s is left out of the paths", base)
+	return strings.TrimSuffix(text, base)
 }
 
 // around warns of what a collection, a folder and a request have that does nothing in a mock.

@@ -62,6 +62,8 @@ type expander struct {
 	names    mockbase.Names
 	// places are the methods and paths, without the names of parameters, that operations have.
 	places map[string]string
+	// cut tells that it was said that the address of mocks is no part of paths.
+	cut bool
 }
 
 // first tells whether no other operation answers at the place of this one, as the document itself answers (rule W3).
@@ -173,12 +175,26 @@ func (*expander) tags(op *operation) []*mockbase.Node {
 	return list
 }
 
-// base is the path of the first server.
-func (*expander) base(op *operation) string {
+// base is the path of the first server, "" where that is the address of a project's mocks, as in what was exported.
+func (e *expander) base(op *operation) string {
 	if list := op.document.serverPaths(op); len(list) > 0 && !strings.Contains(list[0], "{") {
+		if mockbase.IsMockBase(list[0]) {
+			e.cutBase(op, list[0])
+			return ""
+		}
 		return list[0]
 	}
 	return ""
+}
+
+// cutBase says once that the address of a project's mocks is no part of paths.
+func (e *expander) cutBase(op *operation, base string) {
+	if e.cut {
+		return
+	}
+	e.cut = true
+	source := op.document.source
+	source.notes.add(source.top().find("servers"), mockbase.WarningNotTranslated, "the server is the address of a project's mocks: "+base+" is left out of the paths")
 }
 
 // path is the path of the mock, below the first server.
