@@ -81,6 +81,7 @@ func (g *Guard) Ban(ctx context.Context, wish BanRequest) (ratelimit.Ban, error)
 	if err := g.bans.store.Put(ctx, ban); err != nil {
 		return ratelimit.Ban{}, fmt.Errorf("ban %q: %w", wish.Key, err)
 	}
+	delete(g.bans.owed, banKey{ban.Rule, ban.Identifier})
 	g.bans.known.put(&ban, false)
 	g.audit(Change{Action: ActionBan, Actor: wish.Actor, Reason: wish.Reason, At: now, Rule: ban.Rule, Key: ban.Identifier, Count: 1})
 	return ban, nil
@@ -95,6 +96,7 @@ func (g *Guard) Restore(ctx context.Context, b ratelimit.Ban) error {
 	g.bans.writing.Lock()
 	defer g.bans.writing.Unlock()
 	err := g.bans.store.Put(ctx, b)
+	delete(g.bans.owed, banKey{b.Rule, b.Identifier})
 	g.bans.known.put(&b, err != nil)
 	if err != nil {
 		return fmt.Errorf("restore ban of %q: %w", b.Identifier, err)
@@ -115,7 +117,9 @@ func networkText(key string) string {
 	}
 }
 
-// Lift ends the ban of a key under a rule, or all bans of the rule if the key is empty, and returns how many ended.
+// Lift ends the ban of a key under a rule, or all bans of the rule if the key is empty, and returns how many ended. With a
+// local register it works while the store fails as well: the bans end in this process at once, and in the store when it
+// answers again.
 func (g *Guard) Lift(ctx context.Context, rule, key string, by Actor) (int, error) {
 	if g.bans.store == nil {
 		return 0, fmt.Errorf("lift bans: %w", fault("there is no register of bans"))
@@ -130,14 +134,10 @@ func (g *Guard) Lift(ctx context.Context, rule, key string, by Actor) (int, erro
 	now := g.clock()
 	g.bans.writing.Lock()
 	defer g.bans.writing.Unlock()
-	lifted, err := g.bans.store.Lift(ctx, rule, identifier, now)
+	lifted, err := g.bans.lift(ctx, rule, identifier, now)
 	if err != nil {
 		return 0, fmt.Errorf("lift bans of rule %q: %w", rule, err)
 	}
-	if g.bans.local != nil && g.bans.local != g.bans.store {
-		_, _ = g.bans.local.Lift(ctx, rule, identifier, now) // It is in memory and has nothing to fail with.
-	}
-	g.bans.known.remove(rule, identifier)
 	g.audit(Change{Action: ActionLift, Actor: by.Name, Reason: by.Reason, At: now, Rule: rule, Key: identifier, Count: lifted})
 	return lifted, nil
 }
@@ -145,7 +145,8 @@ func (g *Guard) Lift(ctx context.Context, rule, key string, by Actor) (int, erro
 // Actor is who makes a change, and why.
 type Actor struct{ Name, Reason string }
 
-// Bans lists the bans in force (rule RL101).
+// Bans lists the bans in force (rule RL101). With a local register they include those that only this process knows, on the
+// last page, which may be longer for that; while the store fails they are those that this process knows, on one page.
 func (g *Guard) Bans(ctx context.Context, q ratelimit.BanQuery) (ratelimit.BanPage, error) {
 	if g.bans.store == nil {
 		return ratelimit.BanPage{}, nil
@@ -154,7 +155,7 @@ func (g *Guard) Bans(ctx context.Context, q ratelimit.BanQuery) (ratelimit.BanPa
 	if q.Identifier != "" {
 		q.Identifier = networkText(q.Identifier)
 	}
-	page, err := g.bans.store.Page(ctx, q)
+	page, err := g.bans.page(ctx, q)
 	if err != nil {
 		return ratelimit.BanPage{}, fmt.Errorf("list bans: %w", err)
 	}

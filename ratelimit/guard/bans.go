@@ -37,6 +37,7 @@ type banLayer struct {
 	// writing keeps an administrator's change and a refresh apart: one that read the store before the change would undo
 	// it in the copy.
 	writing sync.Mutex
+	owed    owedLifts
 
 	mu sync.Mutex
 	// flights counts the requests in flight; a key without any has none.
@@ -316,17 +317,29 @@ func (k *knownBans) put(ban *ratelimit.Ban, local bool) {
 	k.size.Store(int64(len(k.bans)))
 }
 
+// removed counts bans that were in force: all of them, and those that only this process knew of.
+type removed struct{ all, local int }
+
 // remove forgets a ban, or all of a rule.
-func (k *knownBans) remove(rule, identifier string) {
+func (k *knownBans) remove(rule, identifier string, now time.Time) removed {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for key := range k.bans {
-		if key.rule == rule && (identifier == "" || key.identifier == identifier) {
-			delete(k.bans, key)
+	var n removed
+	for key, ban := range k.bans {
+		if key.rule != rule || identifier != "" && key.identifier != identifier {
+			continue
 		}
+		if ban.Holds(now) {
+			n.all++
+		}
+		if ban.local && ban.Holds(now) {
+			n.local++
+		}
+		delete(k.bans, key)
 	}
 	k.index()
 	k.size.Store(int64(len(k.bans)))
+	return n
 }
 
 // replace takes over the bans that the store had at an instant, and keeps what only this process knows and what has been
@@ -380,14 +393,31 @@ func (b *banLayer) refresh(ctx context.Context, now time.Time) {
 			b.failures.Add(1)
 			return
 		}
-		for i := range page.Bans {
-			if len(bans) < maxKnownBans {
-				bans[banKey{page.Bans[i].Rule, page.Bans[i].Identifier}] = knownBan{Ban: page.Bans[i]}
-			}
+		if err := b.take(ctx, bans, page.Bans, now); err != nil {
+			b.failures.Add(1)
+			return
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
+			b.owed = nil
 			b.known.replace(bans, now)
 			return
 		}
 	}
+}
+
+// take puts bans of the store into a copy, and lifts there what was lifted while it failed.
+func (b *banLayer) take(ctx context.Context, copied map[banKey]knownBan, bans []ratelimit.Ban, now time.Time) error {
+	for i := range bans {
+		ban := &bans[i]
+		if b.owed.covers(ban) {
+			if _, err := b.store.Lift(ctx, ban.Rule, ban.Identifier, now); err != nil {
+				return err //nolint:wrapcheck // Nobody is told.
+			}
+			continue
+		}
+		if len(copied) < maxKnownBans {
+			copied[banKey{ban.Rule, ban.Identifier}] = knownBan{Ban: *ban}
+		}
+	}
+	return nil
 }

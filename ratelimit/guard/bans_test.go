@@ -313,6 +313,13 @@ func (o *outage) Page(ctx context.Context, q ratelimit.BanQuery) (ratelimit.BanP
 	return o.Bans.Page(ctx, q) //nolint:wrapcheck // It stands in for the register.
 }
 
+func (o *outage) Lift(ctx context.Context, rule, identifier string, now time.Time) (int, error) {
+	if o.down.Load() {
+		return 0, errDown
+	}
+	return o.Bans.Lift(ctx, rule, identifier, now) //nolint:wrapcheck // It stands in for the register.
+}
+
 func TestRL100_known_bans_hold_while_the_store_fails_and_new_ones_are_local(t *testing.T) {
 	t.Parallel()
 	store := &outage{Bans: newBans(t)}

@@ -133,7 +133,9 @@ func (s *Shield) List(ctx context.Context) ([]mockbase.Ban, error) {
 			return nil, &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the register of bans does not answer", Err: err}
 		}
 		for i := range page.Bans {
-			if b := &page.Bans[i]; !seen[b.Rule+"/"+b.Identifier] {
+			b := &page.Bans[i]
+			if key := b.Rule + "/" + b.Identifier; !seen[key] {
+				seen[key] = true // The register may fail between two pages, and all are in the second.
 				list = append(list, s.view(b))
 			}
 		}
@@ -370,11 +372,11 @@ func (s *Shield) Lift(ctx context.Context, bans []mockbase.Ban, by mockbase.Admi
 		}
 		actor := guard.Actor{Name: by.Name}
 		n, err := s.guard.Lift(ctx, rule, b.Key, actor)
-		_, again := s.failures.Lift(ctx, rule, b.Key, actor)
+		also, again := s.failures.Lift(ctx, rule, b.Key, actor)
 		if err := errors.Join(err, again); err != nil {
 			return lifted, &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the register of bans does not answer", Err: err}
 		}
-		lifted += n
+		lifted += max(n, also) // What is in the register ends once; what this process alone knows may be known to one of them.
 		s.editBan(ctx, b, edit{By: by.Name, Lifted: true})
 		s.tell("a ban was lifted", b, by)
 	}

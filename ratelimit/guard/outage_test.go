@@ -1,0 +1,111 @@
+package guard_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/guard"
+)
+
+// listed returns the keys of the bans that a guard lists.
+func listed(t *testing.T, g *guard.Guard, q ratelimit.BanQuery) []string {
+	t.Helper()
+	page, err := g.Bans(t.Context(), q)
+	if err != nil || page.Next != "" {
+		t.Fatalf("next %q: %v", page.Next, err)
+	}
+	var keys []string
+	for i := range page.Bans {
+		keys = append(keys, page.Bans[i].Identifier)
+	}
+	return keys
+}
+
+// outages bans .9 through the store, then .10 while it fails, and gives a guard that knows both.
+func outages(t *testing.T) (*subject, *outage) {
+	t.Helper()
+	store := &outage{Bans: newBans(t)}
+	s := banning(t, login(), func(o *guard.Options) { o.Bans, o.LocalBans, o.Clock = store, newBans(t), time.Now })
+	for _, address := range []string{"203.0.113.9", "203.0.113.10"} {
+		for range 5 {
+			s.call(signIn(address), wrong)
+		}
+		store.down.Store(true)
+	}
+	return s, store
+}
+
+// RL100 and RL101: bans can be listed and lifted while the store fails, those of the store as well, and what was lifted
+// stays so when the store answers again.
+func TestRL101_bans_are_listed_and_lifted_while_the_store_fails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, store := outages(t)
+		both := []string{"203.0.113.10", "203.0.113.9"}
+		if diff := cmp.Diff(both, listed(t, s.Guard, ratelimit.BanQuery{})); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(both[:1], listed(t, s.Guard, ratelimit.BanQuery{Rule: "login", Identifier: both[0]})); diff != "" {
+			t.Error(diff)
+		}
+		if got := listed(t, s.Guard, ratelimit.BanQuery{Rule: "other"}); got != nil {
+			t.Errorf("of another rule: %q", got)
+		}
+		for _, address := range both {
+			if n, err := s.Lift(t.Context(), "login", address, root); n != 1 || err != nil {
+				t.Errorf("%s: %d %v", address, n, err)
+			}
+			s.want(s.judge(signIn(address)), "allowed")
+		}
+		store.down.Store(false)
+		wait(6 * time.Second)
+		if got := listed(t, s.Guard, ratelimit.BanQuery{}); got != nil {
+			t.Errorf("after its return: %q", got)
+		}
+		for _, address := range both {
+			s.want(s.judge(signIn(address)), "allowed")
+		}
+	})
+}
+
+// RL100 and RL101: a ban that was made while the store failed is listed and can be lifted after its return.
+func TestRL101_a_local_ban_is_listed_and_lifted_after_the_return_of_the_store(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, store := outages(t)
+		store.down.Store(false)
+		wait(6 * time.Second)
+		if diff := cmp.Diff([]string{"203.0.113.10", "203.0.113.9"}, listed(t, s.Guard, ratelimit.BanQuery{})); diff != "" {
+			t.Error(diff)
+		}
+		if n, err := s.Lift(t.Context(), "login", "203.0.113.10", root); n != 1 || err != nil {
+			t.Errorf("%d %v", n, err)
+		}
+		s.want(s.judge(signIn("203.0.113.10")), "allowed")
+		s.want(s.judge(signIn("203.0.113.9")), "refused by bans/login")
+	})
+}
+
+// RL101: a lift that the store was not told of ends no ban that began after it.
+func TestRL101_an_owed_lift_spares_later_bans(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, store := outages(t)
+		if n, err := s.Lift(t.Context(), "login", "", root); n != 2 || err != nil {
+			t.Errorf("%d %v", n, err)
+		}
+		wait(time.Second)
+		store.down.Store(false)
+		if err := store.Put(t.Context(), ratelimit.Ban{Rule: "login", Identifier: "203.0.113.11", From: time.Now(), Until: time.Now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		wait(6 * time.Second)
+		if diff := cmp.Diff([]string{"203.0.113.11"}, listed(t, s.Guard, ratelimit.BanQuery{})); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
