@@ -93,3 +93,70 @@ func TestM78_archives_of_mocks_leave_the_project_out(t *testing.T) {
 		t.Errorf("%s\n%s", made, told)
 	}
 }
+
+// M-163: what a collection cannot say is told of.
+func TestM163_what_Postman_cannot_say_is_told_of(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"scenario":"s","state":"open","request":"GET /a","response":{"setState":"shut"}}`:                                              "#/scenario #/state #/response/setState",
+		`{"request":"GET /a","times":2,"response":{}}`:                                                                                   "#/times",
+		`{"request":"GET /a","select":"weighted","responses":[{"weight":3},{"weight":1,"status":201}]}`:                                  "#/select",
+		`{"request":"GET /a","select":"sequence","responses":[{"times":2},{"status":201}]}`:                                              "#/responses/0/times",
+		`{"request":{"method":"GET","path":"/a","strictQuery":true,"host":"a.test"},"response":{}}`:                                      "#/request/host #/request/strictQuery",
+		`{"request":{"method":"GET","path":"/a","not":{"query":{"a":"1"}}},"response":{}}`:                                               "#/request/not/query/a",
+		`{"request":{"method":"POST","path":"/a","body":{"form":{"a":{"matches":"[0-9]+"},"b":"1","c":{"equals":"2"}}}},"response":{}}`:  "#/request/body/form/a",
+		`{"request":{"method":"GET","path":"/a","query":{"a":{"startsWith":"x"},"b":{"exists":true}}},"response":{"status":200}}`:        "#/request/query/a",
+		`{"request":{"method":"GET","path":"/a","anyOf":[{"query":{"a":"1"}},{"query":{"b":{"not":"2"}}}]},"response":{"status":200}}`:   "#/request/anyOf/1/query/b/not",
+		`{"request":{"method":"GET","path":"/a"},"select":"sequence","responses":[{"status":200},{"status":201}]}`:                       "",
+		`{"request":{"method":"GET","path":"/a","query":{"a":"1"},"headers":{"X":{"equals":"2"}}},"response":{"status":200,"json":[1]}}`: "",
+	} {
+		d := decoded(`{"mocks":[` + text + `]}`)
+		if d == nil {
+			t.Errorf("%s is no mock", text)
+			continue
+		}
+		if got := toldAt(t, d, interchange.FormatPostman); got != want {
+			t.Errorf("%s tells of %q, wanted %q", text, got, want)
+		}
+	}
+}
+
+// toldAt lists where an export loses something.
+func toldAt(t *testing.T, d *mockbase.Definition, format interchange.Format) string {
+	t.Helper()
+	var list []string
+	for _, l := range exported(t, snapshotOf(t, d), interchange.ExportOptions{Format: format}).Losses {
+		list = append(list, l.Pointer)
+	}
+	return strings.Join(list, " ")
+}
+
+// M-163: a document asks for credentials, and says not for which.
+func TestM163_what_OpenAPI_cannot_say_of_credentials_is_told_of(t *testing.T) {
+	t.Parallel()
+	for auth, want := range map[string]string{
+		`{"basic":{"username":"a","password":"b"}}`: "#/request/auth/basic",
+		`{"bearer":"t"}`:             "#/request/auth/bearer",
+		`{"bearer":{"exists":true}}`: "",
+	} {
+		d := decoded(`{"mocks":[{"request":{"method":"GET","path":"/a","auth":` + auth + `},"response":{"status":200}}]}`)
+		if d == nil {
+			t.Errorf("%s is no condition", auth)
+			continue
+		}
+		if got := toldAt(t, d, interchange.FormatOpenAPI); got != want {
+			t.Errorf("%s tells of %q, wanted %q", auth, got, want)
+		}
+	}
+}
+
+// M-78: a simulation of a version that is not known is read like one that is, with a warning.
+func TestM78_a_simulation_of_an_unknown_version_is_told_of(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]string{"v5.2": "", "v3": "", "v9": `/data/meta/schemaVersion simulations of the version "v9"`} {
+		_, told := importTold(t, `{"data":{"pairs":[{"request":{"path":[{"matcher":"exact","value":"/a"}]},"response":{"status":200}}]},"meta":{"schemaVersion":"`+version+`"}}`)
+		if want = strings.TrimPrefix(want, "/data"); (want == "") != (told == "") || !strings.Contains(told, want) {
+			t.Errorf("%s: %q", version, told)
+		}
+	}
+}

@@ -116,7 +116,7 @@ func (w *openAPIWriter) mock(x *exportedMock) {
 	for _, method := range w.methodsOf(x) {
 		op := at.operation(method)
 		for _, r := range x.responses {
-			r.doc.skip("weight", "times", "setState", "when")
+			r.doc.skip("weight", "times", "when")
 			if r.WebSocket != nil {
 				w.lost(r.doc.get("webSocket"), "conversations over WebSocket cannot be said: the answer is left out")
 				continue

@@ -53,6 +53,7 @@ func (w *openAPIWriter) about(x *exportedMock, d *doc) {
 func (w *openAPIWriter) security(op *exportedOperation, d *doc) {
 	asked := map[string]int{}
 	for _, a := range op.answers {
+		w.credentials(a)
 		if kind := a.credentials(); kind != "" {
 			asked[kind]++
 		}
@@ -66,6 +67,17 @@ func (w *openAPIWriter) security(op *exportedOperation, d *doc) {
 		w.schemes.set(name, scheme.node())
 		if asked[name] == len(op.answers) && d.get("security") == nil {
 			d.append("security", with(name, listNode()).node())
+		}
+	}
+}
+
+// credentials tells of those that a document asks for without saying which.
+func (w *openAPIWriter) credentials(a *answered) {
+	for _, one := range slices.Concat(a.branches...) {
+		for _, e := range one.at.entries() {
+			if one.place == "auth" && (e.is(mockbase.NodeText) || e.is(mockbase.NodeObject) && (len(e.entries()) > 1 || !e.has("exists"))) {
+				w.lost(e.value, "which credentials are asked for cannot be said: only that there are %s ones", e.key)
+			}
 		}
 	}
 }

@@ -38,9 +38,10 @@ func (e *exporter) postman() (*mockbase.Node, error) {
 		if x == nil {
 			continue
 		}
-		x.doc.skip("description", "folder", "tags", "priority", "state", "scenario", "times", "select", "onEnd", "draw", "headCounts", "readBody", "expect")
-		x.request.skip("host", "strictQuery", "trailingSlash")
+		x.doc.skip("description", "folder", "tags", "priority", "onEnd", "draw", "headCounts", "readBody", "expect")
+		x.request.skip("trailingSlash")
 		w.mock(x)
+		w.unsaid(x)
 		x.done()
 	}
 	for i, d := range e.config.Documents {
@@ -118,13 +119,69 @@ func (w *postmanWriter) mock(x *exportedMock) {
 	folder.items = append(folder.items, item.node())
 }
 
+// unsaid tells of what decides whether and how a mock answers, and is no part of a request.
+func (w *postmanWriter) unsaid(x *exportedMock) {
+	tell := func(o *object, name, why string) {
+		if v := o.get(name); v.ok() && !v.silent() {
+			w.lost(v, "%s", why)
+		}
+	}
+	const states = "a collection knows no states: the request is the same in each"
+	tell(x.doc, "scenario", states)
+	tell(x.doc, "state", states)
+	tell(x.doc, "times", "how often the mock answers cannot be said: it answers without end")
+	tell(x.request, "host", "requests go to baseUrl: the host is no condition")
+	tell(x.request, "strictQuery", "a query that may hold nothing else cannot be said")
+	x.doc.skip("select")
+	if x.Select == mockbase.SelectWeighted {
+		tell(x.doc, "select", "a choice by weight cannot be said: the answers are saved in their order")
+	}
+	for _, r := range x.responses {
+		r.doc.skip("weight")
+		tell(r.doc, "setState", states)
+		tell(r.doc, "times", "how often the answer comes cannot be said: it is saved once")
+	}
+}
+
+// conditions tells of those that the request is an example of, and says no more.
+func (w *postmanWriter) conditions(list []branch) {
+	if len(list) > 1 {
+		for _, a := range slices.Concat(list[1:]...) {
+			w.negation(a)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	for _, a := range list[0] {
+		w.negation(a)
+		named := slices.Contains([]string{"path", "query", "headers", "cookies", "body/form", "body/text"}, a.place)
+		exact := len(a.at.entries()) == 1 && (a.at.has("equals") || a.at.has("exists"))
+		if _, known := sampleOf(a.at); named && known && !a.not && a.at.is(mockbase.NodeObject) && !exact {
+			w.lost(a.at, "a request holds one value: it is an example of what the condition takes")
+		}
+	}
+}
+
+// negation tells of a condition that must not hold.
+func (w *postmanWriter) negation(a atom) {
+	switch {
+	case a.place == "state" || a.place == "call":
+		w.lost(a.at, "a collection knows no states and counts no calls: the request is the same in each")
+	case a.not:
+		w.lost(a.at, "what a request must not hold cannot be said")
+	}
+}
+
 // request writes what is sent to get an answer.
 func (w *postmanWriter) request(x *exportedMock, r *exportedResponse, method string) *mockbase.Node {
 	r.doc.skip("when")
 	s := &samples{}
-	if list := x.branches(r); len(list) > 0 {
+	list := x.branches(r)
+	if len(list) > 0 {
 		s = samplesOf(list[0])
 	}
+	w.conditions(list)
 	for _, a := range s.unknown {
 		w.lost(a.at, "no example of what the condition takes is known: the request is sent without it")
 	}
@@ -275,7 +332,7 @@ func postmanAuth(s *samples) *doc {
 
 // answer writes a saved answer; nil for one that is none.
 func (w *postmanWriter) answer(r *exportedResponse, request *mockbase.Node) *mockbase.Node {
-	r.doc.skip("when", "weight", "times", "setState")
+	r.doc.skip("when")
 	if r.WebSocket != nil || r.Proxy != nil || r.Fault != nil && r.Body.Kind == mockbase.BodyNone {
 		return nil // what there is instead has been asked for by nobody, and is told of
 	}

@@ -22,6 +22,7 @@ func hoverfly(s *source, out *output) error {
 		if !pairs.is(mockbase.NodeList) {
 			return malformed("the file is no Hoverfly simulation: data.pairs is no list")
 		}
+		hoverflyVersion(out, d.at("meta", "schemaVersion"))
 		h := &hoverflyFile{out: out, initial: map[string]bool{}}
 		h.delays = hoverflyDelays(out, data.objectOf("globalActions"))
 		h.literals(data)
@@ -35,6 +36,14 @@ func hoverfly(s *source, out *output) error {
 		}
 	}
 	return nil
+}
+
+// hoverflyVersion tells of a version that is not known.
+func hoverflyVersion(out *output, version value) {
+	major, _, _ := strings.Cut(version.text(), ".")
+	if version.ok() && !slices.Contains([]string{"v3", "v4", "v5"}, major) {
+		out.lost(version, "simulations of the version %s are not known: it is read like one of v5", quoted(version.text()))
+	}
 }
 
 // hoverflyFile translates one simulation.
