@@ -51,6 +51,7 @@ const (
 	CodeVersionMismatch      Code = "version-mismatch"
 	CodePreconditionRequired Code = "precondition-required"
 	CodeBodyTooLarge         Code = "body-too-large"
+	CodeBodyTooSlow          Code = "body-too-slow"
 	CodeTargetTooLong        Code = "target-too-long"
 	CodeUnsupportedMediaType Code = "unsupported-media-type"
 	CodeHeadersTooLarge      Code = "headers-too-large"

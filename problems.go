@@ -73,6 +73,11 @@ func requestProblems() []ProblemPage {
 			"Send less at once: large bodies of answers can be read from files.",
 		},
 		{
+			CodeBodyTooSlow, http.StatusRequestTimeout, "The body is too slow",
+			"The body of a request to a mock was not there in time: it has a minute, and a second more for each 16 KiB.",
+			"Send the whole body that the header announces, without long pauses.",
+		},
+		{
 			CodeTargetTooLong, http.StatusRequestURITooLong, "The address is too long",
 			"Path and query together are longer than the server reads.",
 			"Send long values in the body.",

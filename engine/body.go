@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/mockbase/mockbase/engine/body"
@@ -15,6 +17,14 @@ import (
 const (
 	drainBytes = 256 << 10
 	drainTime  = 250 * time.Millisecond
+)
+
+// bodyTime is how long a body may take, with a second more for each bodyRate bytes of it, or of the largest that is read
+// where its length is not known: who sends slowly on purpose holds a connection for no longer (rule N12).
+const (
+	bodyTime    = time.Minute
+	bodyRate    = 16 << 10
+	mostSeconds = 24 * 60 * 60
 )
 
 // How a body that nobody reads is passed over (rule N9): in pieces, each of which must come within a time, at most 64 GiB.
@@ -33,6 +43,8 @@ func (c *call) readBody() *failure {
 		return nil
 	}
 	if c.leavesBody() {
+		// Nobody reads it until its turn comes, and then each read has a time.
+		c.unboundBody()
 		c.outcome.unread = true
 		return nil
 	}
@@ -55,7 +67,32 @@ func (c *call) readBody() *failure {
 	if err != nil {
 		return c.brokenBody(err, limit)
 	}
+	c.unboundBody()
 	return c.readMessage(limit)
+}
+
+// boundBody bounds how long the body may take, also where nobody but the server reads it, to get at the next request.
+func (c *call) boundBody() {
+	r := c.request
+	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody || c.errand != nil {
+		return
+	}
+	length := c.program.settings.maxBody
+	if r.ContentLength > 0 {
+		length = min(length, r.ContentLength)
+	}
+	until := time.Now().Add(c.engine.options.BodyTime + time.Duration(min(length/bodyRate, mostSeconds))*time.Second)
+	if http.NewResponseController(c.w).SetReadDeadline(until) == nil {
+		c.bodyUntil = until
+	}
+}
+
+// unboundBody ends that: what the connection is read for from now on is another matter. After an error the time stays over,
+// so that the server waits for nothing more before it closes.
+func (c *call) unboundBody() {
+	if !c.bodyUntil.IsZero() {
+		_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // It could be set before.
+	}
 }
 
 // readMessage prepares the body for those that look at it. One that grows beyond its bounds when it is decoded, or has too
@@ -123,6 +160,10 @@ func (c *call) brokenBody(err error, limit int64) *failure {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return bodyTooLarge(limit)
 	}
+	// The error of a trailer does not tell.
+	if errors.Is(err, os.ErrDeadlineExceeded) || !c.bodyUntil.IsZero() && time.Now().After(c.bodyUntil) {
+		return slowBody()
+	}
 	c.outcome.aborted = errors.Is(err, io.ErrUnexpectedEOF) || c.request.Context().Err() != nil
 	return brokenBody(err)
 }
@@ -152,23 +193,49 @@ func (c *call) keepUnread() {
 
 // passUnread reads what the client still sends after the answer, and forgets it, as long as it comes in steadily.
 func (c *call) passUnread() {
-	if !c.outcome.unread || c.request.Header.Get("Expect") != "" {
+	if !c.outcome.unread {
 		return
 	}
 	control := http.NewResponseController(c.w)
+	each := min(passTime, c.engine.options.BodyTime)
+	if c.request.Header.Get("Expect") != "" {
+		// It may never come, and the server still looks for it.
+		_ = control.SetReadDeadline(time.Now().Add(each))
+		return
+	}
 	if control.Flush() != nil {
 		return
 	}
 	for range maxPassed {
-		if control.SetReadDeadline(time.Now().Add(passTime)) != nil {
+		if control.SetReadDeadline(time.Now().Add(each)) != nil {
 			return
 		}
-		if _, err := io.CopyN(io.Discard, c.request.Body, passBytes); err != nil {
+		_, err := io.CopyN(io.Discard, c.request.Body, passBytes)
+		if errors.Is(err, io.EOF) {
+			// The next request of the connection has its own deadline.
+			_ = control.SetReadDeadline(time.Time{})
+			return
+		}
+		if err != nil {
 			break
 		}
 	}
-	// The next request of the connection has its own deadline.
-	_ = control.SetReadDeadline(time.Time{})
+	c.closeAfter()
+}
+
+// closeAfter has the server close the connection behind the answer, whose head did not say so: what the client sends next is
+// the rest of a body, and no request.
+func (c *call) closeAfter() {
+	w := c.w
+	for {
+		outer, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		w = outer.Unwrap()
+	}
+	// Passing a limit is the one way to tell the server.
+	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
 // drain reads a little of what is left of the body after the answer was written.

@@ -96,6 +96,8 @@ type Options struct {
 	// MaxHeader is the bound that the HTTP server has for the head of a request, in bytes; 0 is the default. The engine looks
 	// at it for requests that are only described.
 	MaxHeader int64
+	// BodyTime is how long a request's body may take, besides the time for its length at 16 KiB a second; 0 is a minute.
+	BodyTime time.Duration
 	// SharedOrigin tells that the dashboard is served from the same origin, so that pages of mocks are sandboxed in
 	// browsers unless Sandbox says otherwise (rule Y10).
 	SharedOrigin bool
@@ -214,6 +216,9 @@ func (o *Options) complete() {
 	}
 	o.MaxBody = orDefault(o.MaxBody, DefaultMaxBody)
 	o.MaxTarget = orDefault(o.MaxTarget, DefaultMaxTarget)
+	if o.BodyTime == 0 {
+		o.BodyTime = bodyTime
+	}
 	o.MaxHeader = max(orDefault(o.MaxHeader, DefaultMaxHeader), headerSlack+1)
 	o.RecordCap = orDefault(o.RecordCap, DefaultRecordCap)
 	if o.Clock == nil {

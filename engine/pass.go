@@ -70,8 +70,9 @@ func (p *passing) send(c *call) {
 	if c.asked {
 		in.Target += "?" + c.rawQuery
 	}
-	if c.outcome.unread {
-		in.Unread = c.request.Body
+	unread := c.steadyBody()
+	if unread != nil {
+		in.Unread = unread
 	}
 	var upstream http.Header
 	in.Lay = func(to, answer http.Header, status int) {
@@ -81,6 +82,12 @@ func (p *passing) send(c *call) {
 		cleanHeader(c.outcome.header)
 	}
 	result, err := c.program.reach.forwarder.Forward(c.w, p.route, in)
+	if late := unread.end(); late && err != nil {
+		// Nothing more is waited for.
+		c.outcome.unread = false
+		c.refuse(slowBody())
+		return
+	}
 	if failed, ok := errors.AsType[*proxy.UpstreamError](err); ok {
 		p.fail(c, failed)
 		return

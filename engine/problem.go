@@ -89,6 +89,13 @@ func tooManyParts() *failure {
 	}
 }
 
+func slowBody() *failure {
+	return &failure{
+		status: http.StatusRequestTimeout, code: mockbase.CodeBodyTooSlow, title: "Body too slow", close: true,
+		detail: "The request body did not arrive in time.",
+	}
+}
+
 func brokenBody(err error) *failure {
 	return &failure{
 		status: http.StatusBadRequest, code: mockbase.CodeBadRequest, title: "Bad request", close: true,

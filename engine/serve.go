@@ -3,6 +3,7 @@ package engine
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/session"
@@ -28,6 +29,7 @@ func (e *Engine) serve(w http.ResponseWriter, r *http.Request, from origin) {
 	c := e.newCall(w, r, from.own)
 	c.errand = from.errand
 	defer e.done(c)
+	c.boundBody()
 	if c.anyServer() || c.preflight() {
 		return
 	}
@@ -78,6 +80,8 @@ type call struct {
 	// allowed is the value that allows the request's origin, nil if it is not.
 	allowed []string
 	outcome outcome
+	// bodyUntil is until when the body may take; zero is for ever.
+	bodyUntil time.Time
 	// rendering is what the templates of the answer share, nil until one is rendered.
 	rendering *template.Scope
 	// pieces counts the events or messages that were rendered.
