@@ -87,7 +87,7 @@ func (f *sourceFlags) load(p *process, project string) (*files.Set, error) {
 	if err != nil {
 		return nil, unreadablePath(err)
 	}
-	if err := check(set); err != nil {
+	if err := check(set, describeDocument); err != nil {
 		return nil, err
 	}
 	if len(set.Faults) > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,8 @@ type fileMode struct {
 	catalog *catalog.Catalog
 	log     *journalist
 	watcher *files.Watcher
+	// shelf hands on what was compiled for the check.
+	shelf *documentShelf
 	// addresses reads the documents that files name by url.
 	addresses addresses
 	// before is the print of the files that the first set was read from, or older.
@@ -38,7 +41,8 @@ func (s *server) openFiles(paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	m := &fileMode{options: files.Options{Paths: paths, Project: string(s.settings.Project), Lookup: s.lookup}, log: s.log}
+	defer collectEarly()()
+	m := &fileMode{options: files.Options{Paths: paths, Project: string(s.settings.Project), Lookup: s.lookup}, log: s.log, shelf: &s.shelf}
 	watcher, err := files.NewWatcher(paths, s.log.Logger)
 	if err != nil {
 		return fmt.Errorf("watch files: %w", err)
@@ -48,7 +52,7 @@ func (s *server) openFiles(paths []string) error {
 	if m.first, err = files.Load(m.options); err != nil {
 		return unreadablePath(err)
 	}
-	if err := check(m.first); err != nil {
+	if err := check(m.first, s.shelf.keep); err != nil {
 		return err
 	}
 	if len(m.first.Faults) > 0 {
@@ -59,6 +63,17 @@ func (s *server) openFiles(paths []string) error {
 	}
 	s.files = m
 	return nil
+}
+
+// collectEarly frees memory earlier than usual, until the returned function is called: what files are read and compiled with
+// is soon garbage, and the most memory that a start takes is what containers must allow.
+func collectEarly() (restore func()) {
+	const percent = 35
+	usual := debug.SetGCPercent(percent)
+	if usual < percent {
+		debug.SetGCPercent(usual)
+	}
+	return func() { debug.SetGCPercent(usual) }
 }
 
 // findingFaults turns findings about files into an error that lists them all.
@@ -76,9 +91,12 @@ func findingFaults(found []files.Finding) error {
 
 // load publishes the first set, with the documents that only a server fetches, and begins to watch.
 func (m *fileMode) load(ctx context.Context, c *catalog.Catalog, fetch management.Fetcher) error {
+	defer m.shelf.clear()
 	m.catalog, m.addresses.fetch = c, fetch
-	if !namesAddresses(m.first) {
-		return m.apply(ctx, m.first)
+	first := m.first
+	m.first = nil // its text and trees are needed no more
+	if !namesAddresses(first) {
+		return m.apply(ctx, first)
 	}
 	set, err := m.read(ctx)
 	if err != nil {
@@ -99,7 +117,7 @@ func (m *fileMode) read(ctx context.Context) (*files.Set, error) {
 	if len(set.Faults) == 0 {
 		m.addresses.fill(ctx, set)
 	}
-	return set, check(set)
+	return set, check(set, m.shelf.keep)
 }
 
 // apply makes the catalog what a set says. All projects were checked before, so that a set is swapped as a whole.
@@ -126,6 +144,7 @@ func (m *fileMode) apply(ctx context.Context, set *files.Set) error {
 
 // reload reads the files again. A faulty file changes nothing: the mocks that there are go on answering (rule C-23).
 func (m *fileMode) reload(ctx context.Context) {
+	defer m.shelf.clear()
 	set, err := m.read(ctx)
 	if set == nil {
 		m.refuse([]files.Finding{{Path: strings.Join(m.options.Paths, ", "), Code: "unreadable", Message: err.Error()}})

@@ -157,7 +157,7 @@ func (t *trial) prepare(dirs []string) (*server, error) {
 	if found := settings.Check(own.origins); len(found) > 0 {
 		return nil, settingFaults(found)
 	}
-	return &server{process: own, settings: settings, log: own.newJournalist(settings.Messages), state: &readiness{}, began: t.clock(), guest: true}, nil
+	return &server{process: own, settings: settings, log: own.newJournalist(settings.Messages), state: &readiness{}, began: t.clock(), guest: true, shelf: documentShelf{compile: describeDocument}}, nil
 }
 
 // use runs the command with the server, and judges each of its projects.

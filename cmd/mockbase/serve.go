@@ -56,11 +56,13 @@ type server struct {
 	limits   *simulated
 	catalog  *catalog.Catalog
 	files    *fileMode
-	setup    *setupCode
-	passing  *passingAccounts
-	stored   *storedSettings
-	began    time.Time
-	state    *readiness
+	// shelf is where documents of files wait for the engine.
+	shelf   documentShelf
+	setup   *setupCode
+	passing *passingAccounts
+	stored  *storedSettings
+	began   time.Time
+	state   *readiness
 	// endStreams ends the streams of events.
 	endStreams func()
 	// guest tells that the process itself needs a token, as the ready file has one.
@@ -74,7 +76,7 @@ type server struct {
 
 // Run starts the server and stays until a signal or the end of the process's context.
 func (c *serveCommand) Run(p *process) error {
-	s := &server{process: p, settings: &c.Settings, log: p.newJournalist(c.Messages), state: &readiness{}, began: p.clock()}
+	s := &server{process: p, settings: &c.Settings, log: p.newJournalist(c.Messages), state: &readiness{}, began: p.clock(), shelf: documentShelf{compile: describeDocument}}
 	for _, w := range p.settings.Warnings() {
 		s.log.Warn("a variable has no effect", slog.String("variable", w.Variable), slog.String("reason", w.String()))
 	}
@@ -232,7 +234,7 @@ func (s *server) openMocks() error {
 		Mocks:         mocks,
 		ClientAddress: s.shield.Client, Clock: s.clock, Logger: s.log.Logger,
 		MaxBody: int64(s.settings.MaxBody), MaxTarget: int64(s.settings.MaxTarget), MaxHeader: int64(s.settings.MaxHeader), FilesRoot: s.settings.FilesRoot,
-		Upstreams: s.upstreams(), Data: s.store, Describe: describeDocument, Join: joinDocument,
+		Upstreams: s.upstreams(), Data: s.store, Describe: s.shelf.describe, Join: joinDocument,
 		BasePath:     string(s.settings.BasePath) + engine.DefaultBasePath,
 		KeySecret:    s.keySecret(),
 		SharedOrigin: s.settings.AdminAddr == "", Sandbox: sandboxOf(s.settings.BrowserSandbox),

@@ -37,7 +37,7 @@ func (c *validateCommand) Run(p *process) error {
 	if err != nil {
 		return unreadablePath(err)
 	}
-	if err := check(set); err != nil {
+	if err := check(set, describeDocument); err != nil {
 		return err
 	}
 	if set.Files == 0 {
@@ -79,13 +79,13 @@ func unreadablePath(err error) error {
 	return f
 }
 
-// check lets an engine look at the projects of a set, and adds what it finds.
-func check(set *files.Set) error {
+// check lets an engine look at the projects of a set, and adds what it finds. describe reads the OpenAPI documents.
+func check(set *files.Set, describe engine.Describe) error {
 	keeper, err := simlimit.New(simlimit.Options{Memory: newSessionMemory(time.Now)})
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}
-	judge, err := engine.New(engine.Options{Limits: keeper, Describe: describeDocument, Join: joinDocument})
+	judge, err := engine.New(engine.Options{Limits: keeper, Describe: describe, Join: joinDocument})
 	if err != nil {
 		return fmt.Errorf("make engine: %w", err)
 	}

@@ -87,6 +87,11 @@ func definitionOf(s *source) (definition *mockbase.Definition, names []string, e
 	if err != nil {
 		return nil, nil, err
 	}
+	warnings := slices.DeleteFunc(parsed.Warnings(), func(w mockbase.FieldError) bool {
+		// Other warnings are those of the engine, too.
+		return w.Code != mockbase.FieldSyntax && w.Code != mockbase.FieldDuplicateKey && !strings.HasPrefix(w.Detail, "the file ")
+	})
+	names = parsed.Files()
 	entry := &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{
 		{Key: "name", Value: textNode(documentName(s.name))}, {Key: "inline", Value: document},
 	}}
@@ -95,11 +100,7 @@ func definitionOf(s *source) (definition *mockbase.Definition, names []string, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode document: %w", err)
 	}
-	warnings := slices.DeleteFunc(parsed.Warnings(), func(w mockbase.FieldError) bool {
-		// Other warnings are those of the engine, too.
-		return w.Code != mockbase.FieldSyntax && w.Code != mockbase.FieldDuplicateKey && !strings.HasPrefix(w.Detail, "the file ")
-	})
-	return &mockbase.Definition{Config: config, Warnings: warnings}, parsed.Files(), nil
+	return &mockbase.Definition{Config: config, Warnings: warnings}, names, nil
 }
 
 // sibling reads a file that a document refers to, by its place below the folder that is loaded.
