@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -54,6 +55,8 @@ type generator struct {
 	spent bool
 	// variant makes the items of a list without doubles differ.
 	variant int
+	// searched counts the values that searches have tried.
+	searched int
 }
 
 // generate makes a value that a schema allows in answers (rules W40 to W44). random is nil for the static value.
@@ -86,6 +89,10 @@ func (s *schema) generateFor(d direction, random func() *rand.Rand) (*mockbase.N
 	if random != nil {
 		// Chance found none: the static value is better than no answer.
 		return s.generateFor(d, nil)
+	}
+	g := &generator{schemas: s.owner, direction: d}
+	if v := g.search([]place{s.place}); v != nil {
+		return v, nil
 	}
 	if spent {
 		s.vast.Store(true)
@@ -128,6 +135,9 @@ func (g *generator) value(all []place, taken choice) (*mockbase.Node, error) {
 	}
 	defer g.leave(s)
 	if v := g.stated(s); v != nil {
+		if s.tested && !g.fits(all, v) {
+			v = cmp.Or(g.search(all), v)
+		}
 		return v, nil
 	}
 	if len(s.groups) > 0 {
@@ -152,9 +162,15 @@ func (g *generator) tried(s *shape, all []place) (*mockbase.Node, error) {
 		if err != nil {
 			continue
 		}
-		if !slices.ContainsFunc(all, func(p place) bool { return !g.schemas.of(p).valid(g.direction, plain(v)) }) {
+		if g.fits(all, v) {
 			return v, nil
 		}
+		if other := g.firstFitting(all, moved(v)); other != nil {
+			return other, nil
+		}
+	}
+	if v := g.search(all); v != nil {
+		return v, nil
 	}
 	return nil, errUnmet
 }
@@ -239,6 +255,9 @@ func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Nod
 		if spare == nil {
 			spare = v
 		}
+	}
+	if len(taken) == 0 {
+		spare = cmp.Or(g.search(all), spare)
 	}
 	if spare == nil {
 		return nil, errUnmet

@@ -53,6 +53,11 @@ func values() []struct{ name, schema, want string } {
 		{"W44 allOf merges", "{ allOf: [{ type: integer, minimum: 1 }, { minimum: 5 }] }", "5"},
 		{"W44 the first branch that can be met", "{ type: integer, oneOf: [{ minimum: 5, maximum: 4 }, { minimum: 7 }] }", "7"},
 		{"W44 a branch that is valid alone", "{ oneOf: [{ type: integer }, { type: number }, { type: string }] }", `"string"`},
+		{"W44 a number that one branch alone allows", "{ oneOf: [{ type: integer, minimum: 0 }, { type: integer, maximum: 10 }] }", "-1"},
+		{"W44 both of two lists of branches", "{ allOf: [{ oneOf: [{ type: integer, minimum: 0 }, { type: integer, maximum: 10 }] }, { oneOf: [{ minimum: 0 }, { maximum: 20 }] }] }", "-1"},
+		{"W44 a member of enum that is not forbidden", `{ enum: [null, { a: [1] }, x], not: { type: "null" } }`, `{"a":[1]}`},
+		{"W44 another order of the items", "{ type: array, minItems: 2, uniqueItems: true, items: { type: integer, minimum: 1, maximum: 2 }, not: { const: [1, 2] } }", "[2,1]"},
+		{"W44 deep within", "{ type: object, required: [n], properties: { n: { oneOf: [{ type: integer, minimum: 0 }, { type: integer, maximum: 10 }] } } }", `{"n":-1}`},
 		{"W44 anyOf", "{ anyOf: [{ type: string, maxLength: 2 }, { type: integer }] }", `"st"`},
 		{"W42 examples that do not fit are left", "{ type: object, properties: { a: { type: integer, example: x } } }", `{"a":0}`},
 	}
