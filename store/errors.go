@@ -46,3 +46,15 @@ func (e *DamagedError) Error() string {
 
 // Unwrap returns the failure that led to the check.
 func (e *DamagedError) Unwrap() error { return e.Err }
+
+// WriteError tells that the store answers and takes no writes, as with a full disk.
+type WriteError struct {
+	// Err is the failure of the last write.
+	Err error
+}
+
+// Error says why writes fail.
+func (e *WriteError) Error() string { return "writes fail: " + e.Err.Error() }
+
+// Unwrap returns the failure of the last write.
+func (e *WriteError) Unwrap() error { return e.Err }

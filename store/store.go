@@ -193,7 +193,7 @@ type Retention struct {
 
 // Lifecycle watches and ends a store.
 type Lifecycle interface {
-	// Ping fails with CodeUnavailable when the store can't answer.
+	// Ping fails with CodeUnavailable when the store cannot answer, and is a [*WriteError] when it answers and takes no writes.
 	Ping(ctx context.Context) error
 	// Close ends the store. Closing it again does nothing.
 	Close() error

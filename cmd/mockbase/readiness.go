@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/mockbase/mockbase/management"
+	"github.com/mockbase/mockbase/store"
 )
 
 // readiness is what /readyz says (rules M-242 and RL69).
@@ -34,7 +36,10 @@ func (s *server) ready(ctx context.Context) management.Readiness {
 		return management.Readiness{Status: management.NotReady, Reason: "the server is starting"}
 	}
 	r := management.Readiness{Status: management.Ready, Checks: map[string]string{"store": partOK, "limiter": partOK}}
-	if err := s.store.Ping(ctx); err != nil {
+	err := s.store.Ping(ctx)
+	if unwritten, ok := errors.AsType[*store.WriteError](err); ok {
+		r.Status, r.Checks["store"] = management.Degraded, partDegraded+": writes fail: "+describe(unwritten)
+	} else if err != nil {
 		r.Status, r.Reason, r.Checks["store"] = management.NotReady, "the store does not answer", describe(err)
 		return r
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/store"
 	"github.com/mockbase/mockbase/store/sqlite"
 )
 
@@ -32,7 +34,10 @@ func (s *server) system(ctx context.Context) (mockbase.SystemState, error) {
 
 func (s *server) storeState(ctx context.Context) mockbase.SystemStore {
 	state := mockbase.SystemStore{Kind: "memory", State: partOK}
-	if err := s.store.Ping(ctx); err != nil {
+	err := s.store.Ping(ctx)
+	if unwritten, ok := errors.AsType[*store.WriteError](err); ok {
+		state.State = partDegraded + ": writes fail: " + describe(unwritten)
+	} else if err != nil {
 		state.State = describe(err)
 	}
 	if s.ephemeral() {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/store"
@@ -39,6 +40,56 @@ func TestC80_a_full_disk_refuses_writes_and_nothing_else(t *testing.T) {
 	setPages(t, db, "1000000")
 	if err := db.Apply(t.Context(), set); err != nil {
 		t.Errorf("after space was made: %v", err)
+	}
+}
+
+// C-80 and M-242: a disk that took no write is told until one works again, which is tried every few seconds.
+func TestC80_a_full_disk_is_told_until_a_write_works(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{"files": filepath.Join(t.TempDir(), "mockbase.db"), "memory": ""} {
+		now := time.Unix(1_800_000_000, 0)
+		db, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, Clock: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		large := func() error {
+			return db.AppendExchanges(t.Context(), []*mockbase.Exchange{{ID: "xch_a", ProjectID: "prj_shop", Response: mockbase.RecordedResponse{Body: make([]byte, 1<<20)}}})
+		}
+		setting := func() error {
+			return db.PutSetting(t.Context(), &mockbase.Setting{Name: "a", Version: 1, Document: make([]byte, 1<<20), UpdatedAt: now})
+		}
+		for what, write := range map[string]func() error{"definitions": setting, "traffic": large} {
+			fails := func(when string, want bool) {
+				t.Helper()
+				_, got := errors.AsType[*store.WriteError](db.Ping(t.Context()))
+				if got != want {
+					t.Errorf("%s, %s, %s: told %t", name, what, when, got)
+				}
+			}
+			fails("before", false)
+			now = now.Add(time.Minute)
+			fill := func() {
+				setPages(t, db, "1")
+				wantPublic(t, write(), mockbase.CodeUnavailable)
+			}
+			fill()
+			fails("probed", false) // There is room for a small write.
+			fill()
+			fails("at once", true)
+			setPages(t, db, "1000000")
+			fails("not tried yet", true)
+			now = now.Add(5 * time.Second)
+			fails("tried", false)
+			fill()
+			now = now.Add(time.Second)
+			fails("full again", true)
+			setPages(t, db, "1000000")
+			if err := write(); err != nil {
+				t.Error(err)
+			}
+			fails("written", false)
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ type file struct {
 	disk          flusher
 	groups        groups
 	replays       keptReplays
+	trouble       trouble
 }
 
 // openFile opens a file and brings its schema up to date.
@@ -140,9 +141,14 @@ func (f *file) change(ctx context.Context, what string, do func(context.Context,
 func (f *file) changeSoon(ctx context.Context, what string, do func(context.Context, *sql.Tx) error) (lasts func() error, err error) {
 	g, err := f.join(ctx, do)
 	if err != nil {
+		f.trouble.note(err)
 		return nil, fault(what, err)
 	}
-	return func() error { return fault(what, f.settle(g)) }, nil
+	return func() error {
+		err := f.settle(g)
+		f.trouble.note(err)
+		return fault(what, err)
+	}, nil
 }
 
 // alone is a context that carries nothing to be written along.

@@ -137,9 +137,17 @@ func trafficPath(path string) string {
 	return strings.TrimSuffix(path, extension) + "-traffic" + extension
 }
 
-// Ping asks the database for an answer.
+// Ping asks the database for an answer. It is a [*store.WriteError] from a write that the disk did not take, for want of space
+// or another reason, until a write works again, which Ping tries every few seconds.
 func (d *DB) Ping(ctx context.Context) error {
-	return errors.Join(d.definitions.ping(ctx), d.traffic.ping(ctx))
+	if err := errors.Join(d.definitions.ping(ctx), d.traffic.ping(ctx)); err != nil {
+		return err
+	}
+	now := d.clock()
+	if err := d.definitions.writable(ctx, now); err != nil {
+		return err
+	}
+	return d.traffic.writable(ctx, now)
 }
 
 // Close closes the files and gives up the lock. Closing again does nothing.
