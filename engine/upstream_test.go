@@ -75,17 +75,24 @@ func (u *upstream) serve(listener net.Listener) {
 	}
 }
 
-// answer answers one request and closes.
+// answer answers the requests of a connection. It closes behind an answer that doesn't end by itself or says so: closing behind
+// another would race with a next request, which the proxy may not send twice.
 func (u *upstream) answer(conn net.Conn) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	in := bufio.NewReader(conn)
+	for u.answerOne(conn, in) {
+	}
+}
+
+// answerOne answers the next request, and tells whether another may follow.
+func (u *upstream) answerOne(conn net.Conn, in *bufio.Reader) bool {
 	var m testkit.Message
 	var head bytes.Buffer
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			return
+			return false
 		}
 		head.WriteString(line)
 		line = strings.TrimSuffix(line, "\r\n")
@@ -100,11 +107,11 @@ func (u *upstream) answer(conn net.Conn) {
 	}
 	r, err := http.ReadRequest(bufio.NewReader(io.MultiReader(&head, in)))
 	if err != nil {
-		return
+		return false
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return
+		return false
 	}
 	m.Body = string(body)
 	u.mu.Lock()
@@ -112,7 +119,20 @@ func (u *upstream) answer(conn net.Conn) {
 	answer := u.answers[min(u.calls, len(u.answers)-1)]
 	u.calls++
 	u.mu.Unlock()
-	_, _ = conn.Write(answer)
+	_, err = conn.Write(answer)
+	return err == nil && endsByItself(r, answer)
+}
+
+// endsByItself tells whether an answer has a length, is as long as that, and doesn't say that the connection closes.
+func endsByItself(r *http.Request, answer []byte) bool {
+	rest := bufio.NewReader(bytes.NewReader(answer))
+	response, err := http.ReadResponse(rest, r)
+	if err != nil || response.Close || response.ContentLength < 0 {
+		return false
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err == nil && rest.Buffered() == 0
 }
 
 // sawUpstream looks at the next request that the upstream got.
