@@ -70,6 +70,8 @@ type DocumentCallback struct {
 type Violation struct {
 	// Location begins with path, query, header, cookie, body, security or response: "body.items.0.name".
 	Location string `json:"location"`
+	// Pointer is the place within a body as a JSON Pointer (RFC 6901), "/items/0/name"; "" is the whole body, or no body at all.
+	Pointer string `json:"pointer,omitempty"`
 	// Code is the JSON Schema keyword, or one of missing, unknown, coercion, parse, mediaType and security.
 	Code    string `json:"code"`
 	Message string `json:"message"`

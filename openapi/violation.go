@@ -53,8 +53,15 @@ func (r *reporter) report(e *jsonschema.ValidationError) []mockbase.Violation {
 }
 
 func (r *reporter) add(e *jsonschema.ValidationError, code, text string, names ...string) {
-	location := strings.Join(slices.Concat([]string{r.location}, e.InstanceLocation, names), ".")
-	r.list = append(r.list, violation(strings.TrimPrefix(location, "."), code, text)...)
+	within := slices.Concat(e.InstanceLocation, names)
+	location := strings.Join(slices.Concat([]string{r.location}, within), ".")
+	made := violation(strings.TrimPrefix(location, "."), code, text)
+	if r.location == "body" || r.location == "response.body" {
+		for _, token := range within {
+			made[0].Pointer += "/" + mockbase.PointerToken(token)
+		}
+	}
+	r.list = append(r.list, made...)
 }
 
 func (r *reporter) collect(e *jsonschema.ValidationError) {
