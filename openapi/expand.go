@@ -49,9 +49,11 @@ func (s *Source) Expand(o ExpandOptions) *Expansion {
 		}
 		op.ready()
 		if mock := e.mock(op); mock != nil {
+			e.unsaid(op)
 			made.Mocks = append(made.Mocks, ExpandedMock{mock, op.at.at, op.at.node.Line, op.at.node.Column})
 		}
 	}
+	e.tell()
 	made.Warnings = s.Warnings()
 	return made
 }
@@ -64,6 +66,8 @@ type expander struct {
 	places map[string]string
 	// cut tells that it was said that the address of mocks is no part of paths.
 	cut bool
+	// losses are what mocks do not check, by kind.
+	losses [lossKinds]loss
 }
 
 // first tells whether no other operation answers at the place of this one, as the document itself answers (rule W3).

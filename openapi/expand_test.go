@@ -59,10 +59,12 @@ paths:
 `
 	const want = `{"name":"get-pet-by-id","description":"One pet","tags":["pet-store"],"request":{"method":"GET","path":"/v1/pets/{petId}"},"responses":[` +
 		`{"name":"rex","status":200,"json":{"name":"Rex"},"headers":{"X-Rate":"5"}},` +
-		`{"name":"tom","when":{"query":{"__example":"tom"}},"status":200,"json":{"name":"{{ x }}"},"template":false,"headers":{"X-Rate":"5"}},` +
-		`{"name":"200-plain","when":{"headers":{"Accept":{"contains":"text/plain"}}},"status":200,"text":"Rex","headers":{"X-Rate":"5","Content-Type":"text/plain; charset=utf-8"}},` +
 		`{"name":"not-found","when":{"query":{"__code":"404"}},"status":404,"json":{"code":1}},` +
-		`{"name":"200","when":{"query":{"__code":"200"}},"status":200}]}
+		`{"name":"200","when":{"query":{"__code":"200"}},"status":200},` +
+		`{"name":"tom","when":{"query":{"__example":"tom"}},"status":200,"json":{"name":"{{ x }}"},"template":false,"headers":{"X-Rate":"5"}},` +
+		`{"name":"200-plain","when":{"anyOf":[{"headers":{"Accept":{"search":"(?i)^\\s*text/plain\\s*(,|$)"}}},` +
+		`{"headers":{"Accept":{"search":"(?i)text/plain\\s*(,|$|;\\s*q=(1|0?\\.\\d*[1-9]))","not":{"search":"(?i)application/json|\\*/\\*"}}}}]},` +
+		`"status":200,"text":"Rex","headers":{"X-Rate":"5","Content-Type":"text/plain; charset=utf-8"}}]}
 {"name":"post-a-b-x-y-ext","request":{"method":"POST","path":"/v1/a%2Ab/{x-y}.{ext}"},"responses":[{"name":"201","status":201,"json":3,"headers":{"Content-Type":"application/vnd.a+json"}}]}
 {"name":"delete-a-b-x-y-ext","request":{"method":"DELETE","path":"/v1/a%2Ab/{x-y}.{ext}"},"responses":[{"name":"204","status":204}]}
 `

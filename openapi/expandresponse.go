@@ -1,7 +1,10 @@
 package openapi
 
 import (
+	"cmp"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -17,14 +20,43 @@ func (*expander) responses(op *operation) []*mockbase.Node {
 			w.add(r, variant{status: r.status()})
 		}
 	}
-	return w.list
+	// What asks for more comes first, as the first response whose conditions hold answers.
+	slices.SortStableFunc(w.list, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	list := make([]*mockbase.Node, len(w.list))
+	for i := range w.list {
+		list[i] = w.list[i].node
+	}
+	return list
+}
+
+// ranked is a response with its place among those of its mock.
+type ranked struct {
+	node *mockbase.Node
+	rank int
+}
+
+// rank is the place of a variant: the usual answer, then those that are asked for by status and example, by status, by example
+// and by media type.
+func (v *variant) rank() int {
+	const usual, exact, byStatus, byExample, byType = 0, 1, 2, 3, 4
+	switch {
+	case !v.usual && v.example != "":
+		return exact
+	case !v.usual:
+		return byStatus
+	case v.example != "":
+		return byExample
+	case v.accept != "":
+		return byType
+	}
+	return usual
 }
 
 // responseWriter makes the responses of one mock.
 type responseWriter struct {
 	operation *operation
 	taken     map[string]bool
-	list      []*mockbase.Node
+	list      []ranked
 	// full tells that the last response that fits was added.
 	full bool
 }
@@ -40,7 +72,7 @@ func (w *responseWriter) add(r *response, v variant) {
 	w.addType(r, first, v)
 	for _, t := range r.content {
 		if t != first && v.usual && !t.parsed.isRange() {
-			v.accept = t.parsed.String()
+			v.accept, v.instead = t.parsed.String(), first.parsed.String()
 			w.addType(r, t, v)
 		}
 	}
@@ -53,8 +85,10 @@ type variant struct {
 	usual bool
 	// key names the variant; accept is the media type that asks for it, example the example.
 	key, accept, example string
-	media                *mediaType
-	body                 *mockbase.Node
+	// instead is the media type that answers without being asked for.
+	instead string
+	media   *mediaType
+	body    *mockbase.Node
 }
 
 // addType makes the responses of one media type.
@@ -119,7 +153,7 @@ func (w *responseWriter) put(r *response, v *variant) {
 	if len(headers.members) > 0 {
 		o.set("headers", headers.node())
 	}
-	w.list = append(w.list, o.node())
+	w.list = append(w.list, ranked{o.node(), v.rank()})
 }
 
 // when tells what asks for the response; nil for the one that answers everything else.
@@ -131,12 +165,7 @@ func (v *variant) when() *mockbase.Node {
 	case !v.usual:
 		query.set(controlCode, textNode(statusText(v.status)))
 	case v.accept != "":
-		asks, accept := &object{}, &object{}
-		asks.set("contains", textNode(v.accept))
-		accept.set("Accept", asks.node())
-		when := &object{}
-		when.set("headers", accept.node())
-		return when.node()
+		return wants(v.accept, v.instead)
 	default:
 		return nil
 	}
@@ -145,6 +174,26 @@ func (v *variant) when() *mockbase.Node {
 	}
 	when := &object{}
 	when.set("query", query.node())
+	return when.node()
+}
+
+// wants is the condition that a media type is preferred to the one that answers without being asked for: it is named first
+// and without a lower quality, or the other one is not named at all.
+func wants(own, usual string) *mockbase.Node {
+	first, named, other := &object{}, &object{}, &object{}
+	first.set("search", textNode(`(?i)^\s*`+regexp.QuoteMeta(own)+`\s*(,|$)`))
+	named.set("search", textNode(`(?i)`+regexp.QuoteMeta(own)+`\s*(,|$|;\s*q=(1|0?\.\d*[1-9]))`))
+	other.set("search", textNode(`(?i)`+regexp.QuoteMeta(usual)+`|\*/\*`))
+	named.set("not", other.node())
+	var list []*mockbase.Node
+	for _, asks := range []*object{first, named} {
+		accept, headers := &object{}, &object{}
+		accept.set("Accept", asks.node())
+		headers.set("headers", accept.node())
+		list = append(list, headers.node())
+	}
+	when := &object{}
+	when.list("anyOf", list)
 	return when.node()
 }
 

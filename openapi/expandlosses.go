@@ -1,0 +1,59 @@
+package openapi
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/mockbase/mockbase"
+)
+
+// loss is something that mocks do not do as their document does, with the first operation that has it.
+type loss struct {
+	first      *operation
+	operations int
+}
+
+// The kinds of losses.
+const (
+	lossSecurity = iota
+	lossParameters
+	lossBody
+	lossServers
+	lossKinds
+)
+
+// unsaid notes what the mock of an operation leaves out.
+func (e *expander) unsaid(op *operation) {
+	checked := slices.ContainsFunc(op.parameters, func(p *parameter) bool { return p.in != inPath || p.schema != nil || p.content != nil })
+	further := slices.DeleteFunc(slices.Clone(op.document.serverPaths(op)), mockbase.IsMockBase)
+	for kind, lost := range [lossKinds]bool{
+		lossSecurity: len(op.security) > 0, lossParameters: checked, lossBody: op.body != nil, lossServers: len(further) > 1,
+	} {
+		if !lost {
+			continue
+		}
+		own := &e.losses[kind]
+		if own.operations++; own.first == nil {
+			own.first = op
+		}
+	}
+}
+
+// tell warns of each kind of loss once, where the first operation has it: what a mock cannot say is a warning (rule M-78).
+func (e *expander) tell() {
+	for kind, text := range [lossKinds]string{
+		lossSecurity:   "credentials are not asked for: the mocks answer with and without them",
+		lossParameters: "parameters are not checked: the mocks answer whatever they hold",
+		lossBody:       "bodies of requests are not checked: the mocks answer whatever they hold",
+		lossServers:    "the mocks answer below the path of the first server alone: the other servers are left out",
+	} {
+		own := e.losses[kind]
+		if own.first == nil {
+			continue
+		}
+		if own.operations > 1 {
+			text += " (" + strconv.Itoa(own.operations) + " operations, this is the first)"
+		}
+		e.document.source.notes.add(own.first.at, mockbase.WarningNotTranslated, text)
+	}
+}
