@@ -8,20 +8,37 @@ import (
 )
 
 // MaskBody is the body of a request with its secrets masked, for whoever is shown it: the values of JSON members, of form
-// fields and of parts of a form that are called like a secret. Everything else stays as it was sent, and so does a body of
-// another kind, such as XML. It may have been cut. A body without secrets is returned itself.
+// fields, of parts of a form, of XML elements and attributes and of arguments in GraphQL documents that are called like a
+// secret. Everything else stays as it was sent, and so does a body of another kind. It may have been cut. A body without secrets is returned as it is.
 func MaskBody(contentType string, body []byte) []byte {
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	switch {
-	case err == nil && kind == "multipart/form-data":
-		return maskParts(body, parameters["boundary"])
-	case err == nil && kind == "application/x-www-form-urlencoded":
-		if masked := MaskQuery(string(body)); masked != string(body) {
-			return []byte(masked)
-		}
+	case contentType == "" || err != nil && strings.HasPrefix(kind, "text/"):
+		return []byte(MaskText(string(body)))
+	case err != nil:
 		return body
-	case err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json")), contentType == "" || strings.HasPrefix(kind, "text/"):
-		return maskMembers(body)
+	case kind == "multipart/form-data":
+		return maskParts(body, parameters["boundary"])
+	default:
+		return maskKind(kind, body)
+	}
+}
+
+// maskKind masks a body that is no form of parts.
+func maskKind(kind string, body []byte) []byte {
+	family, form, _ := strings.Cut(kind, "/")
+	if at := strings.LastIndexByte(form, '+'); at >= 0 {
+		form = form[at+1:]
+	}
+	switch {
+	case form == "xml":
+		return maskElements(body)
+	case family == "text" || form == "json":
+		return []byte(MaskText(string(body)))
+	case kind == "application/graphql":
+		return maskArguments(body)
+	case kind == "application/x-www-form-urlencoded":
+		return []byte(MaskQuery(string(body)))
 	}
 	return body
 }
@@ -37,7 +54,12 @@ func maskMembers(body []byte) []byte {
 		}
 		end := jsonStringEnd(body, i)
 		name := body[i:end]
+		start := i
 		if i = skipBlanks(body, end); i >= len(body) || body[i] != ':' {
+			if hidden := maskQuoted(name); hidden != nil {
+				masked = append(append(masked, body[kept:start]...), hidden...)
+				kept = end
+			}
 			continue
 		}
 		if !isSecretMember(name) {
@@ -56,10 +78,10 @@ func maskMembers(body []byte) []byte {
 	return append(masked, body[kept:]...)
 }
 
-// isSecretMember tells whether a member is named like something secret. What is called key alone is most often none.
+// isSecretMember tells whether a member is named like something secret.
 func isSecretMember(quoted []byte) bool {
 	var name string
-	return json.Unmarshal(quoted, &name) == nil && IsSecretName(name) && !strings.EqualFold(name, "key")
+	return json.Unmarshal(quoted, &name) == nil && isSecretWord(name)
 }
 
 // isJSONWord tells whether a value tells nothing that could be a secret.

@@ -151,6 +151,10 @@ func MaskQuery(raw string) string {
 			masked.WriteString(raw[kept : at+len(name)+1])
 			masked.WriteString(Mask)
 			kept = end
+		} else if hidden := maskParameter(value); hidden != value {
+			masked.WriteString(raw[kept : at+len(name)+1])
+			masked.WriteString(hidden)
+			kept = end
 		}
 		at = end + 1
 	}

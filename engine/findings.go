@@ -28,7 +28,7 @@ func (g *guards) findings(q *inquiry) []finding {
 	found = appendNamed(found, partPath, g.matrix, q.matrixOf)
 	if g.raw != nil {
 		found = append(found, finding{part: partQuery, holds: g.raw.match(q), describe: func() (string, string, string) {
-			return "rawTarget", g.raw.String(), (&rawQuery{text: q.rawQuery, asked: q.asked}).String()
+			return "rawTarget", g.raw.String(), (&rawQuery{text: mockbase.MaskQuery(q.rawQuery), asked: q.asked}).String()
 		}})
 	}
 	if g.strictQuery {
@@ -121,11 +121,8 @@ func (c *conditions) appendBody(found []finding, q *inquiry) []finding {
 // maskedText is what is shown of a body, or of a part of one: without the values of members and fields that are called like
 // a secret.
 func maskedText(text string) string {
-	if !strings.ContainsAny(text, `"=`) {
-		return text
-	}
 	if strings.ContainsAny(text, "{[\"< \n") {
-		return string(mockbase.MaskBody("", []byte(text)))
+		return mockbase.MaskText(text)
 	}
 	return mockbase.MaskQuery(text)
 }
@@ -259,8 +256,11 @@ func (f *finding) shown() (operator, expected, actual string) {
 	}
 	operator, expected, actual = f.describe()
 	missed := mockbase.MissedPart{Part: f.part, Name: f.name, Operator: operator, Expected: expected, Actual: actual}
-	if f.secret() {
+	switch {
+	case f.secret():
 		hide(f.part, &missed)
+	case f.part == partQuery:
+		missed.Expected, missed.Actual = mockbase.MaskText(expected), mockbase.MaskText(actual)
 	}
 	return operator, missed.Expected, missed.Actual
 }

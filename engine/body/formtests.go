@@ -152,17 +152,30 @@ func (t *partTest) explain(m *Message) mockbase.MissedPart {
 	}
 	label := "part " + strconv.Itoa(at)
 	missed := t.missed(parts[at])
-	if missed == nil && t.body != nil {
-		for _, f := range t.body.Findings(m.messages[at]) {
-			if !f.Holds {
-				missed = missedOf("body "+f.Name, f.MissedPart)
-				break
-			}
-		}
+	if missed == nil {
+		missed = t.missedBody(parts[at], m.messages[at])
 	}
 	if missed == nil {
 		return mockbase.MissedPart{Name: label}
 	}
 	missed.Name = label + " " + missed.Name
 	return *missed
+}
+
+// missedBody describes what fails of a part's body, nil if nothing does. What is named like a secret is not told.
+func (t *partTest) missedBody(p *Part, m *Message) *mockbase.MissedPart {
+	if t.body == nil {
+		return nil
+	}
+	for _, f := range t.body.Findings(m) {
+		if f.Holds {
+			continue
+		}
+		missed := missedOf("body "+f.Name, f.MissedPart)
+		if p.HasName && mockbase.IsSecretName(p.Name) {
+			missed.Expected, missed.Actual = mockbase.Mask, mockbase.Mask
+		}
+		return missed
+	}
+	return nil
 }

@@ -112,13 +112,14 @@ func (k *compiler) graphQuery(text string) {
 			return err == nil && g.operation != nil && g.operation.canonical() == want
 		},
 		explain: func(m *Message) mockbase.MissedPart {
-			missed := mockbase.MissedPart{Operator: "equals", Expected: cut(want), Actual: notSent}
+			told := mockbase.MaskText(want)
+			missed := mockbase.MissedPart{Operator: "equals", Expected: cut(told), Actual: notSent}
 			g, err := m.graphQL()
 			switch {
 			case err != nil:
 				missed.Actual = err.Error()
 			case g.operation != nil:
-				missed.Expected, missed.Actual = fromDifference(want, g.operation.canonical())
+				missed.Expected, missed.Actual = fromDifference(told, mockbase.MaskText(g.operation.canonical()))
 			}
 			return missed
 		},
