@@ -22,6 +22,10 @@ const tick = 50 * time.Millisecond
 func (c *call) deliver(h http.Header, a *answer, out shipment) {
 	w := a.dressing
 	c.begin(h, a)
+	if len(w.trailers) > 0 && !c.request.ProtoAtLeast(1, 1) {
+		// Without chunks there are none (rule N1).
+		delete(h, headerTrailer)
+	}
 	if c.method.name == http.MethodHead {
 		out.body = nil
 	}
