@@ -193,7 +193,7 @@ func (r *remote) printPlans(plans []*planned) error {
 			if len(plans) > 1 {
 				printf(r.Out, "%s\n", one.project.Slug)
 			}
-			printf(r.Out, "%s", r.planText(one.plan))
+			printf(r.Out, "%s", r.planText(one.plan, "no longer in the files; --prune deletes it"))
 		}
 		return nil
 	case len(plans) == 1 && form != config.OutputLines:

@@ -68,7 +68,7 @@ func (s *server) openFiles(paths []string) error {
 // collectEarly frees memory earlier than usual, until the returned function is called: what files are read and compiled with
 // is soon garbage, and the most memory that a start takes is what containers must allow.
 func collectEarly() (restore func()) {
-	const percent = 35
+	const percent = 40
 	usual := debug.SetGCPercent(percent)
 	if usual < percent {
 		debug.SetGCPercent(usual)

@@ -123,7 +123,7 @@ func (c *importCommand) send(r *remote) error {
 		}
 	}
 	if r.form(r.output) == config.OutputTable {
-		printf(r.Out, "%s", r.planText(plan))
+		printf(r.Out, "%s", r.planText(plan, "no longer in what is imported; it stays until it is deleted"))
 		return nil
 	}
 	return r.printDocument(r.output, answer.Body)

@@ -15,8 +15,9 @@ const shownChanges = 3
 // longestValue is how much of a value a line tells.
 const longestValue = 40
 
-// planText writes a plan, one line an item, and its counts (rule C-42).
-func (p *process) planText(plan *catalog.Plan) string {
+// planText writes a plan, one line an item, and its counts (rule C-42). What orphaned says stands behind items that are no
+// longer in what was sent.
+func (p *process) planText(plan *catalog.Plan, orphaned string) string {
 	var b strings.Builder
 	line := func(color, mark string, item *catalog.Item, more string) {
 		fmt.Fprintf(&b, "%s %s %s%s\n", p.paint(p.Out, color, mark), item.Kind, printable(item.Name), more)
@@ -31,7 +32,7 @@ func (p *process) planText(plan *catalog.Plan) string {
 		line(red, "-", &plan.Deleted[i], " (source "+plan.Source+")")
 	}
 	for i := range plan.Orphaned {
-		line(faint, "?", &plan.Orphaned[i], "  no longer in the files; --prune deletes it")
+		line(faint, "?", &plan.Orphaned[i], "  "+orphaned)
 	}
 	for i := range plan.Conflicts {
 		line(purple, "!", &plan.Conflicts[i], "  "+conflictText(&plan.Conflicts[i]))

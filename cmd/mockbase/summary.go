@@ -159,6 +159,9 @@ func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
+	if stem, ends := strings.CutSuffix(what, "y"); ends {
+		what = stem + "ie"
+	}
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
