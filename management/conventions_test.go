@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -335,6 +336,18 @@ func TestM9_a_target_that_is_too_long_is_refused(t *testing.T) {
 	w := newWorld(t)
 	w.send(call{method: http.MethodGet, path: "/api/v1/projects?q=" + strings.Repeat("x", 8100), as: owner}).want(http.StatusOK)
 	w.send(call{method: http.MethodGet, path: "/api/v1/projects?q=" + strings.Repeat("x", 8200), as: owner}).want(http.StatusRequestURITooLong, mockbase.CodeTargetTooLong)
+}
+
+func TestL8_a_tunnel_is_refused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodConnect, "http://h.test/", http.NoBody)
+	r.RequestURI, r.URL.Path, r.Host = "h:1", "", "h:1"
+	answer := httptest.NewRecorder()
+	w.made.ServeHTTP(answer, r)
+	if answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") == "" {
+		t.Errorf("%d with Allow %q: %s", answer.Code, answer.Header().Get("Allow"), answer.Body)
+	}
 }
 
 func TestM7_POSTs_without_a_body_need_no_type_and_no_length(t *testing.T) {

@@ -101,6 +101,10 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		s.writeProblem(w, r, mockbase.Errorf(mockbase.CodeTargetTooLong, "the request target has %d bytes, at most %d are read", len(r.RequestURI), maxTarget))
 		return
 	}
+	if r.Method == http.MethodConnect && !strings.HasPrefix(r.RequestURI, "/") {
+		s.writeProblem(w, r, withHeader(mockbase.Errorf(mockbase.CodeMethodNotAllowed, "CONNECT asks for a tunnel, and this is no proxy"), "Allow", "GET, HEAD"))
+		return
+	}
 	s.echo.ServeHTTP(w, r)
 }
 
