@@ -134,6 +134,25 @@ func limitsAgree(t *testing.T, foretold []mockbase.LimitOutlook, happened []mock
 	}
 }
 
+// anew asks again what a request would be answered with, and again after it, until recording has added no mock in between.
+func (x *exchangeCase) anew(t *testing.T, then **mockbase.Explanation, happened *mockbase.Exchange) *mockbase.Explanation {
+	t.Helper()
+	for {
+		now, err := x.engine.Explain(t.Context(), &mockbase.Question{ProjectID: "prj_shop", Request: x.asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := x.engine.ExplainExchange(t.Context(), happened, mockbase.SeesAll)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !x.records || len((*then).Current.Candidates) == len(after.Current.Candidates) {
+			return now
+		}
+		*then = after
+	}
+}
+
 // unmarked is a body without the ids of exchanges.
 func unmarked(body []byte) string {
 	return regexp.MustCompile("xch_[0-9A-Z]{26}").ReplaceAllString(string(body), "xch")
@@ -160,10 +179,7 @@ func (x *exchangeCase) recalls(t *testing.T, foretold *mockbase.Explanation, hap
 	if happened.Redacted || happened.Request.Truncated {
 		return
 	}
-	now, err := x.engine.Explain(t.Context(), &mockbase.Question{ProjectID: "prj_shop", Request: x.asked})
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := x.anew(t, &then, happened)
 	if outline(then.Current) != outline(now) {
 		t.Errorf("by the mocks of now it is %+v, and asked anew %+v", outline(then.Current), outline(now))
 	}

@@ -43,11 +43,13 @@ func (r *recorder) all() []*mockbase.Exchange {
 	return slices.Clone(r.exchanges)
 }
 
-// last waits until n exchanges are recorded and returns the newest. The client may have its answer a moment before.
+// last waits until n exchanges are recorded and returns that which began last. The client may have its answer a moment before,
+// and the next one be recorded first.
 func (r *recorder) last(t *testing.T, n int) *mockbase.Exchange {
 	t.Helper()
 	for range 5_000 {
 		if all := r.all(); len(all) >= n {
+			slices.SortStableFunc(all, func(a, b *mockbase.Exchange) int { return a.At.Compare(b.At) })
 			return all[len(all)-1]
 		}
 		select {

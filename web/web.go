@@ -107,7 +107,6 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.write(w, r, p.page, view{Options: o, Facts: p.options.Facts(), Style: style})
 }
 
-// write answers with a page.
 // Links is the handler of those pages alone that links to accounts lead to: /setup, /invite and /reset.
 func (p *Page) Links() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,6 +118,7 @@ func (p *Page) Links() http.Handler {
 	})
 }
 
+// write answers with a page.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, source *template.Template, v any) {
 	var page bytes.Buffer
 	if err := source.Execute(&page, v); err != nil {

@@ -53,9 +53,10 @@ const (
 
 func nameOf(x *Exchange, request *asked) string {
 	// Nothing of a literal path is a parameter, so that its letters alone make the name.
-	plain := mockbase.DefaultMockName(x.Method, strings.NewReplacer("{", "", "}", "", "*", "").Replace(x.Path))
+	path := resolved(x.Path)
+	plain := mockbase.DefaultMockName(x.Method, strings.NewReplacer("{", "", "}", "", "*", "").Replace(path))
 	name := namePrefix + strings.Trim(plain[:min(len(plain), nameRoom)], "-")
-	if request.guarded || len(plain) > nameRoom || lossy(x.Path) {
+	if request.guarded || len(plain) > nameRoom || lossy(path) {
 		sum := sha256.Sum256(request.document)
 		name += "-" + hex.EncodeToString(sum[:])[:nameDigest]
 	}

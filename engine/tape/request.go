@@ -53,7 +53,30 @@ func (r Rules) secret(name string) bool { return r.Secret != nil && r.Secret(nam
 
 // literalPath writes a path so that no segment of it is a pattern.
 func literalPath(path string) string {
-	return strings.NewReplacer("{", "%7B", "}", "%7D", "*", "%2A", "?", "%3F", "#", "%23").Replace(path)
+	return strings.NewReplacer("{", "%7B", "}", "%7D", "*", "%2A", "?", "%3F", "#", "%23").Replace(resolved(path))
+}
+
+// resolved is a path without dot segments: the mocks resolve those of requests before they compare (rule B8).
+func resolved(path string) string {
+	if !strings.Contains(path, "/.") && !strings.Contains(path, "%2") {
+		return path
+	}
+	var kept []string
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, segment := range segments {
+		plain, err := url.PathUnescape(segment)
+		if err != nil || plain != "." && plain != ".." {
+			kept = append(kept, segment)
+			continue
+		}
+		if plain == ".." {
+			kept = kept[:max(len(kept)-1, 0)]
+		}
+		if i == len(segments)-1 {
+			kept = append(kept, "")
+		}
+	}
+	return "/" + strings.Join(kept, "/")
 }
 
 // pair is a name with its value.

@@ -61,6 +61,7 @@ func exchanges() map[string]*tape.Exchange {
 		"T15-method-and-path":     get("/users", ""),
 		"T15-query-by-equality":   get("/users", "a=1&b=x+y&a=2&flag&&=x&bad=%zz"),
 		"T15-literal-path":        get("/a/{x}/*/%7Bid%7D", ""),
+		"T15-dot-segments":        get("/a/./x/%2e%2E/users/..", ""),
 		"T15-headers":             with(get("/users", ""), func(x *tape.Exchange) { x.Header = http.Header{"Accept": {"text/html", "a/b"}, "X-Other": {"1"}} }),
 		"T15-body-json":           post("application/json; charset=utf-8", `{"n":1.0,"list":[1,2]}`),
 		"T15-body-xml":            post("application/soap+xml", `<a><b>1</b></a>`),
