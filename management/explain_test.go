@@ -203,7 +203,8 @@ func TestM150_secrets_are_masked_for_who_may_change_no_mocks(t *testing.T) {
 					t.Errorf("%s %s: %s", path, body, got)
 				}
 			}
-			if got := string(w.post(path, editor, body).want(http.StatusOK).body); !strings.Contains(got, "S3CRET") {
+			// An editor's try is rendered with the values, and shown as recorded answers are.
+			if got := string(w.post(path, editor, body).want(http.StatusOK).body); strings.Contains(got, "S3CRET") || !strings.Contains(got, `"***`) || strings.Contains(got, "********") {
 				t.Errorf("an editor sees %s", got)
 			}
 		}
