@@ -2,7 +2,6 @@ package parking_test
 
 import (
 	"bufio"
-	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -66,14 +65,7 @@ func TestN13_an_answer_during_a_stop_says_that_the_connection_closes(t *testing.
 func TestN13_an_answer_over_TLS_during_a_stop_says_that_the_connection_closes(t *testing.T) {
 	t.Parallel()
 	d, transport := serveSecure(t)
-	config := transport.TLSClientConfig.Clone()
-	config.NextProtos = nil
-	conn, err := (&tls.Dialer{Config: config}).DialContext(t.Context(), "tcp", d.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	conn := dialSecure(t, d, transport)
 	_, _ = io.WriteString(conn, lateRequest)
 	testkit.Eventually(t, "the answer waits", func() bool { return d.parked.Load() == 1 })
 	ended := d.stopping(t)

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -56,10 +57,9 @@ func TestN10_HTTP2_and_HTTP1_are_served_over_TLS(t *testing.T) {
 	}
 }
 
-// Over TLS the lot reads what TLS has opened.
-func TestN5_and_delays_over_TLS(t *testing.T) {
-	t.Parallel()
-	d, transport := serveSecure(t)
+// dialSecure opens a connection that speaks HTTP/1.1 over TLS.
+func dialSecure(t *testing.T, d *delaying, transport *http.Transport) net.Conn {
+	t.Helper()
 	config := transport.TLSClientConfig.Clone()
 	config.NextProtos = nil
 	conn, err := (&tls.Dialer{Config: config}).DialContext(t.Context(), "tcp", d.addr)
@@ -68,6 +68,14 @@ func TestN5_and_delays_over_TLS(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(patience))
+	return conn
+}
+
+// Over TLS the lot reads what TLS has opened.
+func TestN5_and_delays_over_TLS(t *testing.T) {
+	t.Parallel()
+	d, transport := serveSecure(t)
+	conn := dialSecure(t, d, transport)
 	in := bufio.NewReader(conn)
 	_, _ = io.WriteString(conn, lateRequest)
 	testkit.Eventually(t, "the answer waits", func() bool { return d.parked.Load() == 1 })
