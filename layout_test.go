@@ -98,7 +98,7 @@ var house = []struct {
 	{pkg: "web"},
 	{pkg: "examples"},
 	{pkg: "internal/schemawork", others: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-	{pkg: "internal/testkit", ours: []string{""}, others: []string{"github.com/golang-jwt/jwt/v5", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "golang.org/x/sys"}},
+	{pkg: "internal/testkit", ours: []string{""}, others: []string{"github.com/golang-jwt/jwt/v5", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "golang.org/x/sys"}},
 	{pkg: "cmd/mockbase", ours: []string{"*"}, others: []string{"*"}},
 }
 

@@ -158,7 +158,7 @@ func TestN9_an_upload_that_nobody_reads_is_answered_and_the_connection_goes_on(t
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	reader := bufio.NewReader(conn)

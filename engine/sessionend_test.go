@@ -29,7 +29,7 @@ mocks:
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
-		if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(conn, "GET /m/shop/~"+path+" HTTP/1.1\r\nHost: m\r\nConnection: "+more+"\r\n\r\n"); err != nil {

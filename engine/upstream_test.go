@@ -79,7 +79,7 @@ func (u *upstream) serve(listener net.Listener) {
 // another would race with a next request, which the proxy may not send twice.
 func (u *upstream) answer(conn net.Conn) {
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	in := bufio.NewReader(conn)
 	for u.answerOne(conn, in) {
 	}

@@ -3,10 +3,10 @@ package fault_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 // No goroutine survives a fault.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+	testkit.VerifyNoLeaks(m)
 }

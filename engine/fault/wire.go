@@ -13,7 +13,7 @@ import (
 // What is still read of a request before its connection is closed. Closing while bytes of the client are unread would send
 // a reset, which takes from the client what it has not read yet.
 const (
-	lingerTime  = 100 * time.Millisecond
+	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 256 << 10
 )
 

@@ -12,16 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mockbase/mockbase/engine/parking"
 	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 // No goroutine is left when everything is closed.
 func TestMain(m *testing.M) {
-	// net/http itself waits half a second before it closes a connection that it has refused.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+	testkit.VerifyNoLeaks(m)
 }
 
 const patience = 20 * time.Second

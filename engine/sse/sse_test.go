@@ -12,12 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mockbase/mockbase/engine/sse"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.VerifyNoLeaks(m) }
 
 func TestU2_the_form_of_an_event(t *testing.T) {
 	t.Parallel()

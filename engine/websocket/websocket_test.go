@@ -16,12 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/mockbase/mockbase/engine/websocket"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.VerifyNoLeaks(m) }
 
 const upgrade = "GET / HTTP/1.1\r\nHost: m\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nOrigin: http://else.test\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
@@ -87,7 +86,7 @@ func dial(t *testing.T, v *server, more string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, upgrade+more+"\r\n"); err != nil {
@@ -417,7 +416,7 @@ func join(t *testing.T, v *server, query string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, strings.Replace(upgrade, "GET / ", "GET /?"+query+" ", 1)+thirteen+"\r\n"); err != nil {
@@ -471,7 +470,7 @@ func TestU5_a_client_that_does_not_read_loses_its_conversation(t *testing.T) {
 		if outcome.Code != 0 {
 			t.Errorf("the conversation ended with %d", outcome.Code)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the conversation goes on")
 	}
 	if n := host.Open(); n != 0 {

@@ -14,7 +14,7 @@ import (
 
 const (
 	// startPatience bounds the wait for a child to answer or to end; Redis needs 15 ms.
-	startPatience = 10 * time.Second
+	startPatience = 30 * time.Second
 	// pollEvery is the pace at which a condition outside this process is looked at again.
 	pollEvery = 2 * time.Millisecond
 )

@@ -13,7 +13,7 @@ import (
 )
 
 // httpPatience bounds every wait of an HTTPConn; a correct server on loopback takes a thousandth of it.
-const httpPatience = 10 * time.Second
+const httpPatience = 30 * time.Second
 
 // HeaderLine is one header line of an answer, in the letters it was sent with.
 type HeaderLine struct {

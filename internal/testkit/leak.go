@@ -6,12 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
-// How long and how often Eventually looks.
+// How long and how often Eventually looks, and how often those look that look at every goroutine.
 const (
 	eventuallyPatience = 30 * time.Second
 	eventuallyPause    = 2 * time.Millisecond
+	leakPause          = 50 * time.Millisecond
 )
 
 // Eventually waits until condition holds, looking every two milliseconds, and ends the test with the name of what it
@@ -19,15 +22,15 @@ const (
 // what can be waited for on a channel needs no looking.
 func Eventually(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()
-	if !poll(eventuallyPatience, condition) {
+	if !poll(eventuallyPause, condition) {
 		tb.Fatalf("waited %v in vain for %s", eventuallyPatience, what)
 	}
 }
 
-func poll(patience time.Duration, condition func() bool) bool {
-	end := time.NewTimer(patience)
+func poll(pause time.Duration, condition func() bool) bool {
+	end := time.NewTimer(eventuallyPatience)
 	defer end.Stop()
-	look := time.NewTicker(eventuallyPause)
+	look := time.NewTicker(pause)
 	defer look.Stop()
 	for {
 		if condition() {
@@ -49,7 +52,7 @@ func LeavesNoGoroutine(tb testing.TB) {
 	before := goroutines()
 	tb.Cleanup(func() {
 		var left []string
-		gone := poll(eventuallyPatience/2, func() bool {
+		gone := poll(leakPause, func() bool {
 			left = newGoroutines(before)
 			return len(left) == 0
 		})
@@ -97,4 +100,20 @@ func ofTheTestRunner(stack string) bool {
 		}
 	}
 	return false
+}
+
+// VerifyNoLeaks is [goleak.VerifyTestMain] for a machine that is busy: what is about to end has thirty seconds for it and
+// not half of one. A TestMain calls it last, since it ends the process.
+func VerifyNoLeaks(m *testing.M) { goleak.VerifyTestMain(patientRun{m}) }
+
+// patientRun runs tests and waits until the goroutines that they began have ended.
+type patientRun struct{ tests *testing.M }
+
+// Run returns the exit code of the tests.
+func (r patientRun) Run() int {
+	code := r.tests.Run()
+	if code == 0 {
+		poll(leakPause, func() bool { return goleak.Find() == nil })
+	}
+	return code
 }

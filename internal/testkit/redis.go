@@ -4,12 +4,13 @@ package testkit
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -17,13 +18,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
-
-const (
-	// portFloor and portSpan keep the servers' ports below the range from which the kernel takes the ports of outgoing
-	// connections: a port from there could be taken while a server is down for a moment, and a connection to one can
-	// even meet itself. Cluster buses, at port + 10,000, stay valid too.
-	portFloor, portSpan = 20_000, 12_000
 )
 
 // Redis is a redis-server of a test's own: a child process on a loopback port, with nothing on disk but its directory.
@@ -89,10 +83,16 @@ func (r *Redis) Kill() { r.end(syscall.SIGKILL) }
 // Stop asks the server to shut down and waits until it is gone. It does nothing for a server that is not running.
 func (r *Redis) Stop() { r.end(syscall.SIGTERM) }
 
-// Pause stops the process with SIGSTOP: its sockets stay open, the kernel goes on accepting, nobody answers.
+// Pause stops the process with SIGSTOP: its sockets stay open, the kernel goes on accepting, nobody answers. It waits
+// until the process has stopped, where the system tells.
 func (r *Redis) Pause() {
 	r.tb.Helper()
-	r.signal(syscall.SIGSTOP)
+	file := fmt.Sprintf("/proc/%d/stat", r.signal(syscall.SIGSTOP))
+	Eventually(r.tb, "redis-server to stop", func() bool {
+		text, err := os.ReadFile(file) // #nosec G304 -- the child's own state
+		_, state, _ := bytes.Cut(text, []byte(") "))
+		return err != nil || bytes.HasPrefix(state, []byte("T"))
+	})
 }
 
 // Resume lets a paused server go on.
@@ -180,17 +180,19 @@ func (r *Redis) end(sig syscall.Signal) {
 	}
 }
 
-func (r *Redis) signal(sig syscall.Signal) {
+// signal sends a signal and returns the id of the process.
+func (r *Redis) signal(sig syscall.Signal) int {
 	r.tb.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.child == nil {
 		r.tb.Fatal("redis-server is not running")
-		return
+		return 0
 	}
 	if err := r.child.cmd.Process.Signal(sig); err != nil {
 		r.tb.Fatalf("signal redis-server: %v", err)
 	}
+	return r.child.cmd.Process.Pid
 }
 
 func (r *Redis) do(patience time.Duration, args ...string) (string, error) {
@@ -263,22 +265,6 @@ func readItems(in *bufio.Reader, n int) (string, error) {
 		items[i] = item
 	}
 	return strings.Join(items, "\n"), nil
-}
-
-// FreePort picks a loopback port that nobody listens on at the moment, and that the kernel gives to no outgoing connection.
-func FreePort(tb testing.TB) string {
-	tb.Helper()
-	for range 200 {
-		port := strconv.Itoa(portFloor + rand.IntN(portSpan)) // #nosec G404 -- no secret
-		l, err := listen(tb.Context(), net.JoinHostPort("127.0.0.1", port))
-		if err != nil {
-			continue
-		}
-		_ = l.Close()
-		return port
-	}
-	tb.Fatal("no free loopback port")
-	return ""
 }
 
 // lasting is the test's context without its end: what a test started must still be reachable while its Cleanup

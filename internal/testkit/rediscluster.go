@@ -20,7 +20,7 @@ func StartRedisCluster(tb testing.TB, masters int) []*Redis {
 	tb.Helper()
 	nodes := make([]*Redis, masters)
 	for i := range nodes {
-		nodes[i] = StartRedis(tb, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
+		nodes[i] = StartRedis(tb, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000",
 			"--cluster-require-full-coverage", "no")
 	}
 	for i, node := range nodes {
@@ -59,15 +59,15 @@ func StartRedisReplica(tb testing.TB, master *Redis) *Redis {
 	return replica
 }
 
-// StartRedisSentinel starts one sentinel that watches a master by a name, decides alone and after 300 ms without an
-// answer, and waits until it knows the master's replicas.
+// StartRedisSentinel starts one sentinel that watches a master by a name and decides alone, and waits until it knows the
+// master's replicas. It has more patience with a master than a busy machine needs; see HurrySentinel.
 func StartRedisSentinel(tb testing.TB, name string, master *Redis, replicas int) *Redis {
 	tb.Helper()
 	host, port, _ := strings.Cut(master.Addr, ":")
 	sentinel := launch(tb, func(dir, own string) []string {
 		file := filepath.Join(dir, "sentinel.conf")
 		text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s %s %s 1\n"+
-			"sentinel down-after-milliseconds %s 300\nsentinel failover-timeout %s 2000\n", own, dir, name, host, port, name, name)
+			"sentinel down-after-milliseconds %s 60000\nsentinel failover-timeout %s 2000\n", own, dir, name, host, port, name, name)
 		// The sentinel writes what it learns into its file.
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			tb.Fatalf("write the sentinel's configuration: %v", err)
@@ -78,4 +78,10 @@ func StartRedisSentinel(tb testing.TB, name string, master *Redis, replicas int)
 		return strings.Contains(sentinel.Do("INFO", "sentinel"), fmt.Sprintf("slaves=%d,", replicas))
 	})
 	return sentinel
+}
+
+// HurrySentinel lets a sentinel give up a master after 100 ms without an answer, for one that was killed.
+func HurrySentinel(tb testing.TB, sentinel *Redis, name string) {
+	tb.Helper()
+	sentinel.Do("SENTINEL", "SET", name, "down-after-milliseconds", "100")
 }

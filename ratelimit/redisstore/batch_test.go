@@ -40,7 +40,7 @@ func TestRL53_RL137_callers_at_one_time_admit_exactly_the_limit_and_count_once(t
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			servers, config := c.start(t)
-			config.Budget = 2 * time.Second
+			config.Budget = redisstore.Patient
 			s := open(t, redisstore.Options{Config: config, WithoutLocalDenials: true})
 			for _, server := range servers {
 				server.ResetCommandCalls()
@@ -107,7 +107,7 @@ func TestRL50_a_batch_whose_answer_is_lost_was_counted_once(t *testing.T) {
 				r.server, r.proxy = announced(t, proxied)
 			}
 			r.store = open(t, redisstore.Options{Config: redisstore.Config{
-				Addrs: []string{r.proxy.Addr}, Cluster: kind == "cluster", Budget: 2 * time.Second,
+				Addrs: []string{r.proxy.Addr}, Cluster: kind == "cluster", Budget: redisstore.Patient,
 			}})
 			loseBatch(t, r)
 		})
@@ -136,7 +136,9 @@ func loseBatch(t *testing.T, r *rig) {
 	r.server.ResetCommandCalls()
 	r.proxy.Delay(time.Minute)
 	carried := make(chan []error, 1)
-	go func() { carried <- r.store.CarryTogether(t.Context(), node, time.Now().Add(2*time.Second), keys...) }()
+	go func() {
+		carried <- r.store.CarryTogether(t.Context(), node, time.Now().Add(redisstore.Patient), keys...)
+	}()
 	testkit.Eventually(t, "Redis to count", func() bool { return counted() == together })
 	r.proxy.Pass() // A second try would be answered.
 	r.proxy.Cut()
@@ -153,7 +155,7 @@ func loseBatch(t *testing.T, r *rig) {
 func TestRL54_a_batch_in_a_cluster_is_scripts_by_node(t *testing.T) {
 	t.Parallel()
 	nodes := testkit.StartRedisCluster(t, 3)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: 2 * time.Second}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: redisstore.Patient}})
 	cluster, ok := s.Client().(*redis.ClusterClient)
 	if !ok {
 		t.Fatalf("client is a %T", s.Client())
@@ -169,7 +171,7 @@ func TestRL54_a_batch_in_a_cluster_is_scripts_by_node(t *testing.T) {
 		addr := master.Options().Addr
 		byNode[addr], clients[addr] = append(byNode[addr], key), master
 	}
-	soon := func() time.Time { return time.Now().Add(2 * time.Second) }
+	soon := func() time.Time { return time.Now().Add(redisstore.Patient) }
 	all := func(what string, errs []error) {
 		for i, err := range errs {
 			if err != nil {
@@ -209,7 +211,7 @@ func TestRL54_a_batch_in_a_cluster_is_scripts_by_node(t *testing.T) {
 func TestRL52_a_batch_in_a_cluster_has_an_error_for_each_check(t *testing.T) {
 	t.Parallel()
 	node := testkit.StartRedisCluster(t, 1)[0]
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{node.Addr}, Cluster: true, Budget: 2 * time.Second}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{node.Addr}, Cluster: true, Budget: redisstore.Patient}})
 	cluster, ok := s.Client().(*redis.ClusterClient)
 	if !ok {
 		t.Fatalf("client is a %T", s.Client())
@@ -222,7 +224,7 @@ func TestRL52_a_batch_in_a_cluster_has_an_error_for_each_check(t *testing.T) {
 	node.Do("SET", "text", "x")
 	node.Do("SET", "full", "9223372036854775807")
 	node.Do("SET", "high", "9223372036854775000")
-	errs := s.CarryTogether(t.Context(), master, time.Now().Add(2*time.Second), "good", "list", "text", "full", "high", "good")
+	errs := s.CarryTogether(t.Context(), master, time.Now().Add(redisstore.Patient), "good", "list", "text", "full", "high", "good")
 	for i, data := range []bool{false, true, true, false, false, false} {
 		if errors.Is(errs[i], ratelimit.ErrStoreData) != data || !data && errs[i] != nil {
 			t.Errorf("check %d: %v", i, errs[i])

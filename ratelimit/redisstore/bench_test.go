@@ -17,7 +17,7 @@ import (
 // BenchmarkTake measures a check with keys of their own for each caller; "pipeline" is the same transaction without a
 // store around it.
 func BenchmarkTake(b *testing.B) {
-	config := redisstore.Config{Addrs: []string{testkit.StartRedis(b).Addr}, Budget: time.Second}
+	config := redisstore.Config{Addrs: []string{testkit.StartRedis(b).Addr}, Budget: 2 * time.Second}
 	store := open(b, redisstore.Options{Config: config})
 	client, err := redisstore.Dial(config)
 	if err != nil {

@@ -76,7 +76,7 @@ func TestRL121_a_part_forgets_in_a_cluster(t *testing.T) {
 func TestRL121_a_part_forgets_what_begins_with_a_prefix(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
-	clearing(t, open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}}))
+	clearing(t, open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}}))
 	everyKeyEnds(t, server)
 }
 
@@ -84,7 +84,7 @@ func TestRL121_a_part_forgets_what_begins_with_a_prefix(t *testing.T) {
 func TestRL121_a_part_forgets_many(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	part := tagged(t, s, "prj_1/default")
 	for i := range 2_500 {
 		charge(t, part, "a", "k"+time.Duration(i).String())
@@ -101,7 +101,7 @@ func TestRL121_a_part_forgets_many(t *testing.T) {
 func TestRL121_clearing_fails_without_redis(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	part := tagged(t, s, "prj_1/default")
 	charge(t, part, "a", "k")
 	server.Kill()

@@ -20,7 +20,11 @@ func TestMain(m *testing.M) {
 // open makes a store that has met its server, and closes it with the test.
 func open(tb testing.TB, o redisstore.Options) *redisstore.Store {
 	tb.Helper()
-	s, err := redisstore.New(o)
+	newStore := redisstore.New
+	if o.Config.Budget == redisstore.Patient {
+		newStore = redisstore.NewPatient
+	}
+	s, err := newStore(o)
 	if err != nil {
 		tb.Fatalf("new store: %v", err)
 	}
@@ -40,7 +44,7 @@ func TestRL137_the_redis_store_keeps_the_contract(t *testing.T) {
 		t.Helper()
 		server.Do("FLUSHALL")
 		t.Cleanup(func() { everyKeyEnds(t, server) })
-		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}})
+		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	}, storetest.Algorithms()...)
 }
 
@@ -53,7 +57,7 @@ func TestRL137_the_redis_store_keeps_the_contract_behind_sentinels(t *testing.T)
 		t.Helper()
 		master.Do("FLUSHALL")
 		t.Cleanup(func() { everyKeyEnds(t, master) })
-		config := redisstore.Config{Addrs: []string{sentinel.Addr}, Master: "counters", Budget: 2 * time.Second}
+		config := redisstore.Config{Addrs: []string{sentinel.Addr}, Master: "counters", Budget: redisstore.Patient}
 		return open(t, redisstore.Options{Config: config})
 	}, storetest.Algorithms()...)
 }
@@ -83,7 +87,7 @@ func everyKeyEnds(t *testing.T, server *testkit.Redis) {
 // check: how far the clock moves, back for a negative one, the cost, and now and then another limit.
 func FuzzRL139_decisions_equal_those_of_Step(f *testing.F) {
 	server := testkit.StartRedis(f)
-	s := open(f, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}})
+	s := open(f, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	f.Add([]byte{1, 1, 0, 1, 3, 0, 130, 1, 0, 127, 8, 0, 1, 0, 200}, true)
 	f.Add([]byte{0, 7, 0, 0, 1, 0, 100, 1, 0, 156, 1, 0, 0, 1, 3}, false)
 	run := time.Now().UnixNano()

@@ -26,7 +26,7 @@ func newBar(t *testing.T) bar {
 	b := bar{t: t, server: testkit.StartRedis(t), now: &atomic.Int64{}}
 	b.now.Store(sharedAt.Add(7 * time.Second).UnixNano())
 	b.Store = open(t, redisstore.Options{
-		Config: redisstore.Config{Addrs: []string{b.server.Addr}, Budget: 2 * time.Second}, Clock: b.clock, ProbeInterval: time.Minute,
+		Config: redisstore.Config{Addrs: []string{b.server.Addr}, Budget: redisstore.Patient}, Clock: b.clock, ProbeInterval: time.Minute,
 	})
 	return b
 }
@@ -226,7 +226,7 @@ func TestRL61_RL64_a_known_denial_outlives_Redis_by_a_probe_interval_at_most(t *
 	server := testkit.StartRedis(t)
 	const interval = 20 * time.Millisecond
 	s := open(t, redisstore.Options{
-		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}, ProbeInterval: interval,
+		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}, ProbeInterval: interval,
 	})
 	policy := three(ratelimit.AlignFirstRequest)
 	denied := func() bool {
@@ -282,7 +282,7 @@ func TestRL61_an_answer_from_before_a_reset_is_not_remembered(t *testing.T) {
 
 // BenchmarkExhausted measures a check of a key that is known to be over its limit.
 func BenchmarkExhausted(b *testing.B) {
-	store := open(b, redisstore.Options{Config: redisstore.Config{Addrs: []string{testkit.StartRedis(b).Addr}, Budget: time.Second}})
+	store := open(b, redisstore.Options{Config: redisstore.Config{Addrs: []string{testkit.StartRedis(b).Addr}, Budget: redisstore.Patient}})
 	r := ratelimit.Request{Key: shared, Policy: &ratelimit.Policy{Limit: 1, Window: 24 * time.Hour}, Cost: 1}
 	b.ReportAllocs()
 	for b.Loop() {

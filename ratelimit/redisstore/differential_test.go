@@ -98,7 +98,7 @@ var far = [2]time.Time{time.Unix(-4_000_000_000, 0), time.Unix(4_000_000_000, 0)
 func FuzzRL139_every_script_equals_Step(f *testing.F) {
 	server := testkit.StartRedis(f)
 	s := open(f, redisstore.Options{
-		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}, WithoutLocalDenials: true,
+		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}, WithoutLocalDenials: true,
 	})
 	moves := []byte{0, 1, 255, 0, 1, 7, 9, 0, 130, 1, 3, 0, 16, 1, 200, 17, 250, 9, 1, 0, 127, 8, 0, 2, 1, 0, 200, 3, 224, 0, 255, 4, 16, 1, 90, 5}
 	for kind := range uint8(6) {

@@ -25,7 +25,7 @@ func sharedDocument(version int64) redisstore.Document {
 
 func documentsAt(t *testing.T, server *testkit.Redis) redisstore.Documents {
 	t.Helper()
-	return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}}).Documents()
+	return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}}).Documents()
 }
 
 func TestRL130_a_document_is_shared_and_replaced_by_newer_ones_alone(t *testing.T) {

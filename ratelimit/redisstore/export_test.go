@@ -9,6 +9,22 @@ import (
 	"github.com/mockbase/mockbase/ratelimit"
 )
 
+// Patient is a budget for tests whose checks must not fail for want of time, on a machine under any load.
+const Patient = time.Minute
+
+// NewPatient is New with a budget beyond what a configuration may ask for.
+func NewPatient(o Options) (*Store, error) {
+	o.Config.Budget = 0
+	t, err := o.Config.resolve()
+	if err != nil {
+		return nil, err
+	}
+	t.budget = Patient
+	applyLimits(&t.options, t.budget)
+	t.options.DialTimeout = Patient
+	return newStore(o, t)
+}
+
 // Greeted is closed when the store has met Redis, or found out that it is away.
 func (s *Store) Greeted() <-chan struct{} { return s.greeted }
 

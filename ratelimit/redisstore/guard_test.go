@@ -83,7 +83,7 @@ func TestRL62_tiers_are_one_round_trip_on_one_server_and_one_each_in_a_cluster(t
 	}
 
 	nodes := testkit.StartRedisCluster(t, 2)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: 2 * time.Second}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: redisstore.Patient}})
 	c := newGuard(t, s, guard.Rules{Tiers: ladder()})
 	for i := range 8 {
 		if v := visit(t, c, "203.0.113.9", 200); v.Allowed != (i < 5) {
@@ -95,7 +95,7 @@ func TestRL62_tiers_are_one_round_trip_on_one_server_and_one_each_in_a_cluster(t
 func TestRL63_RL96_RL100_guesses_are_counted_here_while_Redis_is_away(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 100 * time.Millisecond}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	g := newGuard(t, s, guard.Rules{Bans: []guard.BanRule{{
 		BanRule: ratelimit.BanRule{Name: "login", MaxRetry: 3, FindTime: time.Minute, BanTime: 15 * time.Minute},
 	}}})
@@ -130,7 +130,7 @@ func TestRL63_RL96_RL100_guesses_are_counted_here_while_Redis_is_away(t *testing
 func TestRL106_RL107_replicas_share_one_circuit_and_go_on_alone(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
-	config := redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 100 * time.Millisecond}}
+	config := redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}}
 	rules := guard.Rules{Circuit: &guard.Circuit{Threshold: 100, Window: time.Minute}}
 	replicas := []*guard.Guard{newGuard(t, open(t, config), rules), newGuard(t, open(t, config), rules)}
 	testkit.Eventually(t, "both to feed the circuit", func() bool {
@@ -163,7 +163,7 @@ func TestRL106_RL107_replicas_share_one_circuit_and_go_on_alone(t *testing.T) {
 func TestRL11_errors_of_registers_say_what_they_are(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 100 * time.Millisecond}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	server.Kill()
 	bans, circuits, now := s.Bans(), s.Circuits(), time.Now()
 	_, strike := bans.Strike(t.Context(), login(), "a", now)
@@ -185,7 +185,7 @@ func TestRL11_errors_of_registers_say_what_they_are(t *testing.T) {
 func TestRL108_the_stores_breaker_is_not_the_servers_circuit(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 100 * time.Millisecond}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	g := newGuard(t, s, guard.Rules{Circuit: &guard.Circuit{Threshold: 100_000}, Tiers: ladder()})
 	server.Kill()
 	testkit.Eventually(t, "the store's breaker to open", func() bool {

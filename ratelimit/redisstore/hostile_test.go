@@ -29,7 +29,7 @@ func TestRL132_identifiers_can_neither_collide_nor_inject(t *testing.T) {
 	}
 	for name, store := range map[string]ratelimit.Store{
 		"memory": memory,
-		"redis":  open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}}),
+		"redis":  open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}}),
 	} {
 		for _, p := range []*ratelimit.Policy{{Name: "clock", Limit: 1, Window: time.Hour}, {Name: "log", Algorithm: ratelimit.SlidingLog, Limit: 1, Window: time.Hour}} {
 			for i, identifier := range hostile() {
@@ -63,7 +63,7 @@ func TestRL125_a_simulated_limit_lives_on_the_clock_of_its_session(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}, Prefix: "simlimit"})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}, Prefix: "simlimit"})
 	session, err := s.Tagged("prj_1/ses_1", time.Hour)
 	if err != nil {
 		t.Fatal(err)

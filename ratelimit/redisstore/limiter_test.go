@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mockbase/mockbase/internal/testkit"
 	"github.com/mockbase/mockbase/ratelimit"
@@ -48,7 +47,7 @@ func newGuarded(t *testing.T, mode ratelimit.Mode) *guarded {
 	g := &guarded{rig: rig{server: testkit.StartRedis(t)}, log: &logBook{}}
 	g.proxy = testkit.StartFaultProxy(t, g.server.Addr)
 	logger := slog.New(slog.NewTextHandler(g.log, nil))
-	g.store = open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{g.proxy.Addr}}, Logger: logger})
+	g.store = open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{g.proxy.Addr}, Budget: answerBudget}, Logger: logger})
 	fallback, err := memstore.New(memstore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +156,7 @@ func TestRL66_Redis_may_be_absent_at_the_start(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
 	server.Kill()
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	if err := s.Available(); err == nil {
 		t.Error("the store thinks that Redis is there")
 	}
@@ -195,7 +194,7 @@ func TestRL52_a_refused_sign_in_is_logged_without_the_password(t *testing.T) {
 			server := testkit.StartRedis(t)
 			server.Do(append([]string{"ACL", "SETUSER", "app"}, c.rules...)...)
 			log := &logBook{}
-			c.config.Addrs = []string{"redis://" + server.Addr}
+			c.config.Addrs, c.config.Budget = []string{"redis://" + server.Addr}, redisstore.Patient
 			s := open(t, redisstore.Options{Config: c.config, Logger: slog.New(slog.NewTextHandler(log, nil))})
 			for range 2 * callers {
 				_, err := s.Take(t.Context(), ratelimit.Request{Key: shared, Policy: minute(), Cost: 1})
@@ -224,7 +223,7 @@ func TestRL52_a_replica_behind_the_address_is_left_without_opening_the_breaker(t
 	old, master := testkit.StartRedis(t), testkit.StartRedis(t)
 	proxy := testkit.StartFaultProxy(t, old.Addr)
 	r := &rig{server: master, proxy: proxy}
-	r.store = open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{proxy.Addr}, Budget: 2 * time.Second}})
+	r.store = open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{proxy.Addr}, Budget: redisstore.Patient}})
 	if err := r.take(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/mockbase/mockbase/ratelimit/redisstore"
 )
 
-// loading is a server that has started and reads what it had saved, for six seconds or until it is told to hurry.
+// loading is a server that has started and reads what it had saved, for a minute or until it is told to hurry.
 func loading() outage {
 	return outage{
 		name: "loading its data", class: redisstore.ClassUnavailable,
-		args: []string{"--key-load-delay", "100", "--loading-process-events-interval-bytes", "1024"},
+		args: []string{"--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"},
 		begin: func(_ *testing.T, r *rig) {
 			r.server.Do("EVAL", "for i = 1, 60000 do redis.call('SET', 'filler:' .. i, 1, 'EX', 3600) end", "0")
 			r.server.Do("SAVE")
@@ -119,7 +119,7 @@ func migrate(t *testing.T, nodes []*testkit.Redis, slot string, from, to *testki
 func TestRL140_a_slot_moves_while_callers_check(t *testing.T) {
 	t.Parallel()
 	nodes := testkit.StartRedisCluster(t, 3)
-	r := &rig{store: open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: 2 * time.Second}})}
+	r := &rig{store: open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: redisstore.Patient}})}
 	if err := r.take(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestRL140_a_slot_moves_while_callers_check(t *testing.T) {
 func TestRL140_tagged_keys_move_while_callers_check(t *testing.T) {
 	t.Parallel()
 	nodes := testkit.StartRedisCluster(t, 2)
-	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: 2 * time.Second}})
+	s := open(t, redisstore.Options{Config: redisstore.Config{Addrs: addresses(nodes), Budget: redisstore.Patient}})
 	part := tagged(t, s, "shop/session")
 	requests := []ratelimit.Request{
 		{Key: ratelimit.Key{Namespace: "one", Identifier: "k"}, Policy: policy(), Cost: 1, Now: sharedAt},

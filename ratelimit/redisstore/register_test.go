@@ -26,7 +26,7 @@ func TestRL85_RL100_RL106_registers_in_one_server(t *testing.T) {
 		t.Helper()
 		server.Do("FLUSHALL")
 		t.Cleanup(func() { everyKeyEnds(t, server) })
-		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}})
+		return open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}})
 	})
 }
 
@@ -39,7 +39,7 @@ func TestRL85_RL100_RL106_registers_behind_sentinels(t *testing.T) {
 		t.Helper()
 		master.Do("FLUSHALL")
 		t.Cleanup(func() { everyKeyEnds(t, master) })
-		config := redisstore.Config{Addrs: []string{sentinel.Addr}, Master: "counters", Budget: 2 * time.Second}
+		config := redisstore.Config{Addrs: []string{sentinel.Addr}, Master: "counters", Budget: redisstore.Patient}
 		return open(t, redisstore.Options{Config: config})
 	})
 }
@@ -102,7 +102,7 @@ func TestRL59_RL100_offences_are_one_round_trip_under_keys_that_lie_together(t *
 func TestRL100_a_ban_by_one_replica_is_known_to_all(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
-	config := redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}}
+	config := redisstore.Options{Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}}
 	one, other := open(t, config).Bans(), open(t, config).Bans()
 	at := time.Now().Truncate(time.Microsecond)
 	want := strikes(t, one, "203.0.113.9", at)
@@ -127,7 +127,7 @@ func TestRL99_RL101_ended_bans_leave_the_list_and_are_repeats_until_they_are_lif
 	start := time.Now().Truncate(time.Microsecond)
 	now := start
 	s := open(t, redisstore.Options{
-		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}, Clock: func() time.Time { return now },
+		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}, Clock: func() time.Time { return now },
 	})
 	bans := s.Bans()
 	for i := range 450 { // More than are read at a time.
@@ -216,7 +216,7 @@ func TestRL56_RL128_the_clocks_are_compared(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartRedis(t)
 	s := open(t, redisstore.Options{
-		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second},
+		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient},
 		Clock:  func() time.Time { return time.Now().Add(-time.Hour) },
 	})
 	if got := s.Stats().ClockSkew; got < time.Hour-10*time.Second || got > time.Hour+10*time.Second {
@@ -224,7 +224,7 @@ func TestRL56_RL128_the_clocks_are_compared(t *testing.T) {
 	}
 	nodes := testkit.StartRedisCluster(t, 2)
 	c := open(t, redisstore.Options{
-		Config: redisstore.Config{Addrs: addresses(nodes), Budget: 2 * time.Second},
+		Config: redisstore.Config{Addrs: addresses(nodes), Budget: redisstore.Patient},
 		Clock:  func() time.Time { return time.Now().Add(time.Hour) },
 	})
 	if got := c.Stats().ClockSkew; got > -time.Hour+10*time.Second || got < -time.Hour-10*time.Second {

@@ -203,7 +203,7 @@ func TestRL140_scripts_that_are_lost_under_load_count_each_check_once(t *testing
 	t.Parallel()
 	server := testkit.StartRedis(t)
 	s := open(t, redisstore.Options{
-		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: 2 * time.Second}, WithoutLocalDenials: true,
+		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}, WithoutLocalDenials: true,
 	})
 	const each, limit = 12, 300
 	for tail, p := range byScript(limit, time.Hour) {

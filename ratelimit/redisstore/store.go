@@ -82,6 +82,10 @@ func New(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newStore(o, t)
+}
+
+func newStore(o Options, t *target) (*Store, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func TestRL47_TLS_trusts_the_CA_that_is_named_and_no_other(t *testing.T) {
 	server.Do("ACL", "SETUSER", "app", "on", ">"+secret, "~*", "+@all")
 
 	trusting := open(t, redisstore.Options{Config: redisstore.Config{
-		Addrs: []string{"rediss://app:" + secret + "@" + addr}, TLSCA: cert, Budget: 2 * time.Second,
+		Addrs: []string{"rediss://app:" + secret + "@" + addr}, TLSCA: cert, Budget: redisstore.Patient,
 	}})
 	r := &rig{server: server, store: trusting}
 	for range 3 {
@@ -72,7 +72,7 @@ func TestRL47_TLS_trusts_the_CA_that_is_named_and_no_other(t *testing.T) {
 		t.Errorf("counted %d, want 3", got)
 	}
 
-	wary := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{"rediss://app:" + secret + "@" + addr}, Budget: 2 * time.Second}})
+	wary := open(t, redisstore.Options{Config: redisstore.Config{Addrs: []string{"rediss://app:" + secret + "@" + addr}, Budget: redisstore.Patient}})
 	err := wary.Ping(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), secret) {
 		t.Errorf("ping without the CA: %v, want it to speak of the certificate", err)

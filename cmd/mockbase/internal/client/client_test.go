@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -48,7 +47,7 @@ func serve(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, n i
 	a := &asked{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r, a.note(r)) }))
 	t.Cleanup(s.Close)
-	return open(t, client.Options{Server: s.URL, Token: "mb_pat_secret", Agent: "mockbase/test", Timeout: 10 * time.Second}), a
+	return open(t, client.Options{Server: s.URL, Token: "mb_pat_secret", Agent: "mockbase/test", Timeout: time.Minute}), a
 }
 
 func open(t *testing.T, o client.Options) *client.Client {
@@ -214,7 +213,7 @@ func TestC9_a_wait_that_the_time_does_not_hold_is_not_begun(t *testing.T) {
 	})
 	began := time.Now()
 	refused, ok := errors.AsType[*client.RefusedError](c.Get(t.Context(), "/x", nil, nil))
-	if !ok || refused.RetryAfter != time.Minute || a.count() != 1 || time.Since(began) > 5*time.Second {
+	if !ok || refused.RetryAfter != time.Minute || a.count() != 1 || time.Since(began) > 40*time.Second {
 		t.Errorf("asked %d times, refused %+v", a.count(), refused)
 	}
 }
@@ -235,11 +234,7 @@ func TestADeleteWhoseAnswerWasLostIsDone(t *testing.T) {
 // C-80: a client that reaches nobody says why.
 func TestC80_a_server_that_gives_no_answer_is_explained(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = free.Close()
+	noName := strings.Repeat("x", 64) + ".invalid" // It is too long to ask a name server for.
 	unsealed := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(unsealed.Close)
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
@@ -249,8 +244,8 @@ func TestC80_a_server_that_gives_no_answer_is_explained(t *testing.T) {
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	for name, test := range map[string]struct{ server, says, hint string }{
-		"refused":             {"http://" + free.Addr().String(), "nobody listens there", "start the server"},
-		"no such host":        {"http://nobody.invalid", "nobody.invalid", ""},
+		"refused":             {"http://127.0.0.1:1", "nobody listens there", "start the server"},
+		"no such host":        {"http://" + noName, noName, ""},
 		"plain HTTP to TLS":   {strings.Replace(secure.URL, "https", "http", 1), "speaks TLS", secure.URL},
 		"TLS to plain HTTP":   {strings.Replace(unsealed.URL, "http", "https", 1), "speaks plain HTTP", unsealed.URL},
 		"unknown certificate": {secure.URL, "certificate", "--ca-file"},
@@ -258,7 +253,7 @@ func TestC80_a_server_that_gives_no_answer_is_explained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			limit := 10 * time.Second
+			limit := time.Minute
 			if name == "too slow" {
 				limit = 300 * time.Millisecond
 			}
@@ -353,12 +348,13 @@ func TestAStreamOutlivesTheTimeOfACall(t *testing.T) {
 		_, _ = io.WriteString(w, "two\n")
 	}))
 	t.Cleanup(s.Close)
-	c := open(t, client.Options{Server: s.URL, Timeout: 200 * time.Millisecond})
+	const limit = 2 * time.Second
+	c := open(t, client.Options{Server: s.URL, Timeout: limit})
 	response, err := c.Open(t.Context(), client.Request{Method: http.MethodGet, Path: "/events", Accept: "text/event-stream"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(400*time.Millisecond, func() { close(more) })
+	time.AfterFunc(limit+200*time.Millisecond, func() { close(more) })
 	text, err := io.ReadAll(response.Body)
 	if string(text) != "one\ntwo\n" || err != nil {
 		t.Errorf("read %q: %v", text, err)

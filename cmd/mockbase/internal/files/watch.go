@@ -28,6 +28,8 @@ type Watcher struct {
 	logger *slog.Logger
 	events *fsnotify.Watcher
 	seed   maphash.Seed
+	// quiet and scanning are the constants of these names.
+	quiet, scanning time.Duration
 }
 
 // NewWatcher watches paths, which are folders and files. Folders are watched and not files, because an editor that
@@ -37,7 +39,7 @@ func NewWatcher(paths []string, logger *slog.Logger) (*Watcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch files: %w", err)
 	}
-	return &Watcher{paths: paths, logger: logger, events: events, seed: maphash.MakeSeed()}, nil
+	return &Watcher{paths: paths, logger: logger, events: events, seed: maphash.MakeSeed(), quiet: quiet, scanning: scanning}, nil
 }
 
 // Run calls changed after each change, once it has been quiet for a moment, until ctx ends. Calls never overlap. A change
@@ -45,9 +47,9 @@ func NewWatcher(paths []string, logger *slog.Logger) (*Watcher, error) {
 func (w *Watcher) Run(ctx context.Context, before uint64, changed func()) {
 	w.follow()
 	last := before
-	scan := time.NewTicker(scanning)
+	scan := time.NewTicker(w.scanning)
 	defer scan.Stop()
-	settled := time.NewTimer(quiet)
+	settled := time.NewTimer(w.quiet)
 	defer settled.Stop()
 	events, failures := w.events.Events, w.events.Errors
 	for {
@@ -59,7 +61,7 @@ func (w *Watcher) Run(ctx context.Context, before uint64, changed func()) {
 				events = nil // from now on there is the scan
 				continue
 			}
-			settled.Reset(quiet)
+			settled.Reset(w.quiet)
 		case err, open := <-failures:
 			if !open {
 				failures = nil
