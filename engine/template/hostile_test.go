@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase/engine/template"
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 func TestP6_unknown_functions_are_refused_with_their_place(t *testing.T) {
@@ -90,11 +91,7 @@ func TestP6_a_fault_in_a_document_names_the_text(t *testing.T) {
 // within fails a test whose work takes longer than any bounded one, with room for a slow machine.
 func within(t *testing.T, work func()) {
 	t.Helper()
-	begin := time.Now()
-	work()
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("took %s", took)
-	}
+	testkit.Bounded(t, 10*time.Second, work)
 }
 
 func TestP9_hostile_sources_are_refused_before_they_can_do_harm(t *testing.T) {
