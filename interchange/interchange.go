@@ -123,6 +123,9 @@ func Import(ctx context.Context, files []File, o Options) (*Result, error) {
 	if err := translate(s, out); err != nil {
 		return nil, err
 	}
+	if out.found == 0 && len(out.warnings) == 0 {
+		out.warn(value{pointer: "#"}, mockbase.WarningUnused, "the source has no entries: nothing comes of it")
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the import took too long and was ended", Err: err}
 	}
@@ -156,7 +159,7 @@ func unknownFormat(message string) *mockbase.Error {
 	}
 	return &mockbase.Error{
 		Code: mockbase.CodeFormatNotRecognised, Message: message,
-		Hint: "say what it is with format=…, one of " + strings.Join(names, ", "),
+		Hint: "name its format, one of " + strings.Join(names, ", "),
 	}
 }
 

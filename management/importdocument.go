@@ -45,6 +45,9 @@ func importDocument(files []interchange.File, o *importOptions) (*imported, erro
 	if o.expand {
 		made := parsed.Expand(openapi.ExpandOptions{Prefix: o.prefix, Limits: o.limits})
 		from.found, from.expansion = made.Operations, &expansion{mocks: made.Mocks, warnings: made.Warnings}
+		if o.limits && !slices.ContainsFunc(made.Mocks, func(m openapi.ExpandedMock) bool { return m.Document.Find("rateLimit") != nil }) {
+			from.told = noLimits()
+		}
 		return from, nil
 	}
 	if o.prefix != "" {
@@ -52,14 +55,24 @@ func importDocument(files []interchange.File, o *importOptions) (*imported, erro
 		faults.Add(nil, queryPointer("prefix"), mockbase.FieldConflict, "the prefix goes with expand alone: a document answers at the paths of its servers")
 		return nil, invalidParameters(&faults)
 	}
+	if len(files) == 1 && !interchange.IsArchive(files[0].Text) {
+		from.sent = content{text: files[0].Text, format: formatOf(files[0].Text)}
+	}
 	entry := map[string]any{"name": documentName(parsed.Title()), "inline": text.JSON}
 	if o.limits {
 		if limit, _ := parsed.Limit(); limit != nil {
 			entry["rateLimit"] = limit.JSON()
+		} else {
+			from.told = noLimits()
 		}
 	}
 	from.definition, err = mockbase.DecodeDefinition(encode(map[string]any{"documents": []any{entry}}), mockbase.FormatJSON)
 	return from, err
+}
+
+// noLimits is the warning of limits that a document says nothing of.
+func noLimits() []mockbase.FieldError {
+	return []mockbase.FieldError{{Pointer: "#/paths", Code: mockbase.WarningUnused, Detail: "no operation declares a 429, so that there is no limit to make"}}
 }
 
 // sourceDocument reads the document that files hold.
@@ -76,6 +89,10 @@ func sourceDocument(files []interchange.File, o *importOptions) (catalog.Documen
 	switch {
 	case text == nil:
 		return bundledText(upload, o.root)
+	case o.root != "" && (o.open != nil || upload[o.root] == nil):
+		var faults mockbase.Faults
+		faults.Add(nil, queryPointer("root"), mockbase.FieldConflict, "root names a file of an archive or a form, and the document is one file: leave it out")
+		return catalog.DocumentText{}, nil, invalidParameters(&faults)
 	case o.open == nil:
 		return documentText(text)
 	}

@@ -47,6 +47,8 @@ type imported struct {
 	// expansion is nil for what is no OpenAPI document of which mocks are made.
 	expansion  *expansion
 	definition *mockbase.Definition
+	// told are warnings about the source as a whole.
+	told []mockbase.FieldError
 	// sent is the text of a definition of our own.
 	sent content
 }
@@ -203,6 +205,9 @@ func translateSource(ctx context.Context, files []interchange.File, o *importOpt
 		}
 		format = found
 	}
+	if err := o.checkFor(format); err != nil {
+		return nil, err
+	}
 	switch format {
 	case interchange.FormatMockBase:
 		return importDefinition(files)
@@ -215,6 +220,28 @@ func translateSource(ctx context.Context, files []interchange.File, o *importOpt
 		}
 		return &imported{format: r.Format, title: r.Title, found: r.Found, result: r}, nil
 	}
+}
+
+// checkFor refuses the parameters that say nothing of a format, instead of passing over them.
+func (o *importOptions) checkFor(format interchange.Format) error {
+	var faults mockbase.Faults
+	if format != interchange.FormatOpenAPI {
+		for _, p := range []struct {
+			name  string
+			given bool
+		}{{"expand", o.expand}, {"limits", o.limits}, {"root", o.root != ""}} {
+			if p.given {
+				faults.Add(nil, queryPointer(p.name), mockbase.FieldConflict, "%s is about OpenAPI documents, and the source is read as %s: leave it out", p.name, format)
+			}
+		}
+	}
+	if format == interchange.FormatMockBase && o.prefix != "" {
+		faults.Add(nil, queryPointer("prefix"), mockbase.FieldConflict, "the prefix is for files of other tools, and the paths of a definition are final: leave it out")
+	}
+	if len(faults.Fields()) == 0 {
+		return nil
+	}
+	return invalidParameters(&faults)
 }
 
 // importDefinition reads a definition of our own.
@@ -281,12 +308,17 @@ func (i *imported) decoded() (*mockbase.Definition, error) {
 
 // tell puts the warnings of the translation before those of the plan, whose places become those of the source.
 func (i *imported) tell(plan *catalog.Plan) {
+	defer func() {
+		for _, f := range i.told {
+			plan.Warnings = append([]catalog.Warning{{Severity: "warning", Code: f.Code, Detail: f.Detail, Pointer: f.Pointer}}, plan.Warnings...)
+		}
+	}()
 	if i.expansion != nil {
 		i.expansion.tell(plan)
 		return
 	}
 	if i.result == nil {
-		plan.Warnings = i.sent.place(plan.Warnings)
+		i.tellWhole(plan)
 		return
 	}
 	warnings := make([]catalog.Warning, 0, len(i.result.Warnings)+len(plan.Warnings))
@@ -307,6 +339,18 @@ func (i *imported) tell(plan *catalog.Plan) {
 		warnings = append(warnings, w)
 	}
 	plan.Warnings = warnings
+}
+
+// tellWhole gives the warnings of what needed no translation their places in the source.
+func (i *imported) tellWhole(plan *catalog.Plan) {
+	if i.format == interchange.FormatOpenAPI {
+		for n := range plan.Warnings {
+			if rest, ok := strings.CutPrefix(plan.Warnings[n].Pointer, "#/documents/0/inline"); ok {
+				plan.Warnings[n].Pointer = "#" + rest
+			}
+		}
+	}
+	plan.Warnings = i.sent.place(plan.Warnings)
 }
 
 // mockOfPointer takes a pointer below #/mocks apart.

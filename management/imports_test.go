@@ -185,8 +185,46 @@ func TestM162_what_is_no_document_changes_nothing(t *testing.T) {
 		"?onConflict=maybe":        mockbase.CodeInvalidParameter,
 		"?prefix=v1":               mockbase.CodeInvalidParameter,
 		"?format=wiremock&expandd": mockbase.CodeInvalidParameter,
+		// What says nothing of the format is refused, and never passed over.
+		"?expand=true": mockbase.CodeInvalidParameter,
+		"?limits=true": mockbase.CodeInvalidParameter,
+		"?root=a.yaml": mockbase.CodeInvalidParameter,
 	} {
 		w.send(call{method: http.MethodPost, path: importsPath + query, as: owner, body: stubs}).want(http.StatusBadRequest, code)
+	}
+}
+
+// M-162: a parameter that has nothing to do is told by its name, and what came to nothing is a warning.
+func TestM162_what_comes_to_nothing_is_said(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for query, body := range map[string]string{
+		"?root=api.yaml": petstore,
+		"?prefix=/v1":    `{"mocks":[]}`,
+		"?limits=true":   `{"mocks":[]}`,
+	} {
+		got := w.send(call{method: http.MethodPost, path: importsPath + query, as: owner, body: body}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
+		if name, _, _ := strings.Cut(query[1:], "="); !strings.Contains(string(got.body), "#/query/"+name) || !strings.Contains(string(got.body), "leave it out") {
+			t.Errorf("%s: %s", query, got.body)
+		}
+	}
+	got := w.send(call{method: http.MethodPost, path: importsPath + "?format=nope", as: owner, body: stubs}).want(http.StatusBadRequest, mockbase.CodeInvalidParameter)
+	if !strings.Contains(string(got.body), "write one of auto, openapi") {
+		t.Errorf("%s", got.body)
+	}
+	for query, body := range map[string]string{
+		"":                         `{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"entries":[]}}`,
+		"?limits=true":             petstore,
+		"?limits=true&expand=true": petstore,
+	} {
+		var told []string
+		for _, warning := range w.imported(query, body).Warnings {
+			told = append(told, warning.Code+" "+warning.Detail)
+		}
+		said := strings.Join(told, "\n")
+		if !strings.Contains(said, "unused no operation declares a 429") && !strings.Contains(said, "unused the source has no entries") {
+			t.Errorf("%s: %s", query, said)
+		}
 	}
 }
 

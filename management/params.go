@@ -126,7 +126,7 @@ func (p *params) choice(name string, known []string) string {
 		return value
 	}
 	p.faults.Append(mockbase.FieldError{
-		Pointer: queryPointer(name), Code: mockbase.FieldEnum, Detail: name + " knows no " + shown(value),
+		Pointer: queryPointer(name), Code: mockbase.FieldEnum, Detail: name + " knows no " + shown(value) + ": write one of " + strings.Join(known, ", "),
 		Suggestion: mockbase.Suggest(value, known),
 	})
 	return ""

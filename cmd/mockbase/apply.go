@@ -115,7 +115,11 @@ func (r *remote) plan(project *files.Project, request client.Request) (*planned,
 // planRefused finds the places of faults in the files, and tells how to make a project that is missing.
 func planRefused(project *files.Project, err error) error {
 	if refused, ok := errors.AsType[*client.RefusedError](err); ok && refused.Problem.Code == mockbase.CodeNotFound {
-		return &failure{code: exitConflict, what: "apply to project " + project.Slug, err: refused.Problem, fix: "add --create-project to make it"}
+		f := &failure{code: exitConflict, what: "apply to project " + project.Slug, err: refused.Problem, fix: "add --create-project to make it"}
+		if missing := noProject(refused.Problem, project.Slug); missing != nil {
+			f.err = missing
+		}
+		return f
 	}
 	return located(project, err)
 }

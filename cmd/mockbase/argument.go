@@ -35,7 +35,7 @@ func spelled(member string) []string {
 	names := map[string][]string{
 		"advance": {"by"}, "set": {"to"}, "expiresIn": {"expires"}, "duration": {"for"}, "subject": {"who"}, "labels": {"label"}, "scopes": {"scope"},
 		"projects": {"project"}, "ratePerSecond": {"rate"}, "unmatched": {"no-unmatched"}, "target": {"path"}, "headers": {"header"}, "body": {"data"},
-		"email": {"email", "address", "user"}, "levels": {"what"}, "forwardedFor": {"forwarded-for"},
+		"email": {"email", "address", "user"}, "levels": {"what"}, "forwardedFor": {"forwarded-for"}, "format": {"format", "from"},
 	}
 	return append(names[member], kebab(member))
 }
@@ -61,6 +61,11 @@ func (n naming) argument(place string) string {
 		return ""
 	}
 	if members[0] == "query" && len(members) > 1 {
+		for _, name := range append([]string{kebab(members[1])}, spelled(members[1])...) {
+			if slices.Contains(n.flags, name) {
+				return "--" + name
+			}
+		}
 		return "--" + kebab(members[1])
 	}
 	for _, member := range slices.Backward(members) {

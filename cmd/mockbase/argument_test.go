@@ -11,7 +11,8 @@ import (
 func TestC8_what_was_given_is_named_as_it_was_given(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ command, place, want string }{
-		{"import", "query/format", "--format"},
+		{"import", "query/format", "--from"},
+		{"export", "query/format", "--format"},
 		{"import", "query.onConflict", "--on-conflict"},
 		{"verify", "expectations/0/times/max", "--times"},
 		{"verify", "expectations/0/mock", "--mock"},

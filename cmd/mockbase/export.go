@@ -77,26 +77,29 @@ func (c *exportCommand) check() error {
 	wrong := func(fix, format string, args ...any) error {
 		return &failure{code: exitUsage, err: fmt.Errorf(format, args...), fix: fix}
 	}
-	switch near := mockbase.Suggest(c.Format, known); {
-	case !slices.Contains(known, c.Format) && near != "":
-		return wrong("write one of "+strings.Join(known, ", "), "--format knows no %q, did you mean %q?", c.Format, near)
+	switch {
 	case !slices.Contains(known, c.Format):
-		return wrong("write one of "+strings.Join(known, ", "), "--format knows no %q", c.Format)
+		return unknownChoice("--format", c.Format, known)
 	case c.Split != "" && (c.Out != "" || c.notation() == ""):
 		return wrong("leave out --out, --format and --mock", "--split writes the format mockbase into a folder")
 	case traffic && c.Tag != "":
 		return wrong("leave it out, or name a mock with --mock", "--tag chooses mocks, and recorded traffic has no tags")
 	}
-	return c.checkNotation()
+	if err := c.checkNotation(); err != nil {
+		return err
+	}
+	return writable("--out", c.Out)
 }
 
 func (c *exportCommand) checkNotation() error {
 	switch {
-	case c.As == "", c.As == "json" && c.Format != "ndjson":
+	case c.As == "":
 		return nil
 	case c.As != "json" && c.As != "yaml":
-		return &failure{code: exitUsage, err: fmt.Errorf("--as knows no %q", c.As), fix: "write json or yaml"}
-	case slices.Contains([]string{"mockbase", "openapi", "yaml"}, c.Format):
+		return unknownChoice("--as", c.As, []string{"json", "yaml"})
+	case c.Format == "yaml" && c.As == "json":
+		return &failure{code: exitUsage, err: errors.New("--format yaml is written as YAML"), fix: "write --format mockbase --as json"}
+	case slices.Contains([]string{"mockbase", "openapi", "yaml"}, c.Format), c.As == "json" && c.Format != "ndjson":
 		return nil
 	case c.Format == "ndjson":
 		return &failure{code: exitUsage, err: errors.New("--format ndjson is written as lines alone"), fix: "leave out --as"}
@@ -139,6 +142,14 @@ func (c *exportCommand) notation() mockbase.Format {
 	return ""
 }
 
+// as is the notation that was asked for, "" for the usual one.
+func (c *exportCommand) as() string {
+	if c.As == "" && c.Format == "openapi" && (c.Output == config.OutputJSON || c.Output == config.OutputYAML) {
+		return string(c.Output)
+	}
+	return c.As
+}
+
 // request asks for the definition (M-160), or for an export (M-163).
 func (c *exportCommand) request(r *remote) (client.Request, error) {
 	request := client.Request{Method: http.MethodGet, Query: url.Values{}}
@@ -154,8 +165,8 @@ func (c *exportCommand) request(r *remote) (client.Request, error) {
 			request.Query.Set("format", "mockbase")
 			request.Query.Set("as", c.Format)
 		}
-		if c.As != "" {
-			request.Query.Set("as", c.As)
+		if as := c.as(); as != "" {
+			request.Query.Set("as", as)
 		}
 	}
 	if c.Split != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/mockbase/mockbase"
@@ -47,6 +48,10 @@ func (r *remote) unreachable(away *client.UnreachableError) error {
 // refused sorts refusals by what one can do about them.
 func (r *remote) refused(what string, refused *client.RefusedError) error {
 	f := &failure{what: what, err: refused.Problem}
+	if missing := noProject(refused.Problem, r.slug); missing != nil {
+		f.code, f.err, f.fix = exitConflict, missing, "mockbase project list shows those that you see, and mockbase project create NAME makes one"
+		return f
+	}
 	switch refused.Status {
 	case http.StatusUnauthorized:
 		f.code, f.what, f.fix = exitNotAllowed, what+" as "+r.identity(), "mockbase login --server "+r.Server()+", or name a token with --token-file or MOCKBASE_TOKEN"
@@ -69,6 +74,19 @@ func (r *remote) refused(what string, refused *client.RefusedError) error {
 		return r.wrongUse(what, refused)
 	}
 	return f
+}
+
+// noProject is what a server says of a project that it does not have, with the name that was given, and without what to ask
+// the API; nil for anything else.
+func noProject(p *mockbase.Error, slug string) error {
+	message, _, _ := strings.Cut(p.Message, "; GET ")
+	if p.Code != mockbase.CodeNotFound || !strings.HasPrefix(message, "there is no such project") {
+		return nil
+	}
+	if slug != "" {
+		message = strings.Replace(message, "no such project", fmt.Sprintf("no project %q", slug), 1)
+	}
+	return errors.New(message)
 }
 
 // forbiddenFix says what is missing.

@@ -7,13 +7,16 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"regexp"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/mattn/go-isatty"
 
+	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 )
 
@@ -249,7 +252,20 @@ func usage(err error) error {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
+	if part := regexp.MustCompile(`^(\S+) must be one of (.+) but got "(.*)"$`).FindStringSubmatch(err.Error()); part != nil {
+		return unknownChoice(part[1], part[3], strings.Split(strings.ReplaceAll(part[2], `"`, ""), ","))
+	}
 	return &failure{code: exitUsage, err: err, fix: "mockbase --help lists the commands, mockbase help COMMAND their flags"}
+}
+
+// unknownChoice refuses a value that is none of those that are known; the empty one stands for leaving the flag out.
+func unknownChoice(what, value string, known []string) error {
+	known = slices.DeleteFunc(slices.Clone(known), func(k string) bool { return k == "" })
+	f := &failure{code: exitUsage, err: fmt.Errorf("%s knows no %q", what, value), fix: "write one of " + strings.Join(known, ", ")}
+	if near := mockbase.Suggest(value, known); near != "" {
+		f.err = fmt.Errorf("%s knows no %q, did you mean %q?", what, value, near)
+	}
+	return f
 }
 
 // settingFaults turns faults of settings into an error that lists them all.

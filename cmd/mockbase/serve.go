@@ -29,14 +29,15 @@ import (
 type serveCommand struct {
 	config.Settings
 
-	Paths []string `arg:"" optional:"" name:"dir" help:"Folders with mocks in *.yaml, *.yml and *.json files; without one, the mocks of the data directory."`
+	Paths []string `arg:"" optional:"" name:"dir" help:"Folders with mocks in *.yaml, *.yml and *.json files, or single such files: definitions and OpenAPI documents. Without one, the mocks of the data directory."`
 }
 
 // Help is what kong prints below the summary.
 func (*serveCommand) Help() string {
-	return `Without DIR everything is kept in the data directory, and changed over the management API. With DIR the files are
-the whole truth: they are loaded again when they change, nobody needs an account, and unless a data directory is named
-everything else lives in memory.`
+	return `Without DIR everything is kept in the data directory, and changed over the management API. With DIR, which may be a
+file as well, the files are the whole truth: they are loaded again when they change, nobody needs an account, and unless a
+data directory is named everything else lives in memory. A file that is an OpenAPI document answers all its operations.
+Files of other tools come in with mockbase import FILE --to mocks.yaml.`
 }
 
 // server is everything that serve runs. Its parts are made in the order of the fields and ended in the other direction.

@@ -229,7 +229,7 @@ func (p *planning) warn(d *mockbase.Definition) {
 		add(f, "#", nil)
 	}
 	if plane, ok := p.catalog.plane.(configWarner); ok {
-		for _, f := range p.sent(d, plane.ConfigWarnings(&p.next.Project.Config)) {
+		for _, f := range p.configWarnings(d, plane) {
 			add(f, "#", nil)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mockbase/mockbase"
 )
@@ -14,9 +15,24 @@ import (
 func (p *planning) sent(d *mockbase.Definition, list []mockbase.FieldError) []mockbase.FieldError {
 	r := &sentReader{known: map[string][]part{}}
 	for i := range list {
-		list[i] = p.sentOne(r, d, list[i])
+		list[i], _ = p.sentOne(r, d, list[i])
 	}
 	return list
+}
+
+// configWarnings are what does not block of the configuration after the apply. Of what is not in the definition that was
+// sent, only what was nothing to be warned of before.
+func (p *planning) configWarnings(d *mockbase.Definition, plane configWarner) []mockbase.FieldError {
+	r := &sentReader{known: map[string][]part{}}
+	old := sync.OnceValue(func() []mockbase.FieldError { return plane.ConfigWarnings(&p.from.Project.Config) })
+	var told []mockbase.FieldError
+	for _, f := range plane.ConfigWarnings(&p.next.Project.Config) {
+		placed, own := p.sentOne(r, d, f)
+		if own || !slices.ContainsFunc(old(), func(o mockbase.FieldError) bool { return o.Code == f.Code && o.Detail == f.Detail }) {
+			told = append(told, placed)
+		}
+	}
+	return told
 }
 
 // sentReader splits each section once, however many faults are told about it: a section may hold whole documents.
@@ -33,11 +49,12 @@ func (r *sentReader) parts(s section, of string, text []byte) []part {
 	return list
 }
 
-func (p *planning) sentOne(r *sentReader, d *mockbase.Definition, f mockbase.FieldError) mockbase.FieldError {
+// sentOne is one of them; own tells that it is about the definition.
+func (p *planning) sentOne(r *sentReader, d *mockbase.Definition, f mockbase.FieldError) (placed mockbase.FieldError, own bool) {
 	key, rest, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "#/"), "/")
 	at := slices.IndexFunc(sections(), func(s section) bool { return s.key == key })
 	if at < 0 {
-		return f
+		return f, true
 	}
 	s := sections()[at]
 	token, below, deeper := strings.Cut(rest, "/")
@@ -46,7 +63,7 @@ func (p *planning) sentOne(r *sentReader, d *mockbase.Definition, f mockbase.Fie
 	}
 	name, ok := s.nameAt(r.parts(s, "next ", p.next.Project.Config.Source[key]), token)
 	if !ok {
-		return f
+		return f, true
 	}
 	given := r.parts(s, "sent ", d.Config.Source[key])
 	index := slices.IndexFunc(given, func(g part) bool { return g.name == name })
@@ -60,8 +77,9 @@ func (p *planning) sentOne(r *sentReader, d *mockbase.Definition, f mockbase.Fie
 	default:
 		f.Detail = p.elsewhere(s, name) + strings.TrimPrefix(below+": ", ": ") + f.Detail
 		f.Pointer, f.Line, f.Column = "#", 0, 0
+		return f, false
 	}
-	return f
+	return f, true
 }
 
 // elsewhere begins a detail about an item that the document does not hold.

@@ -89,6 +89,23 @@ func TestM76_a_definition_is_judged_by_what_the_project_is_after_the_apply(t *te
 	}
 }
 
+// M-65: what was odd before, and belongs to somebody else, is no news of this plan.
+func TestM65_a_plan_tells_nothing_of_what_others_left(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, catalog.Quotas{})
+	h.createProject(t, "shop")
+	odd := "documents: [{ name: odd, inline: {} }]"
+	if got := told(h.Apply(t.Context(), "shop", part(t, odd), catalog.ApplyOptions{Source: "a"})); len(got) != 1 {
+		t.Errorf("its own: %v", got)
+	}
+	if got := told(h.Apply(t.Context(), "shop", part(t, "mocks: [{ request: GET /b, response: {} }]"), catalog.ApplyOptions{Source: "b"})); len(got) != 0 {
+		t.Errorf("of another source: %v", got)
+	}
+	if got := told(h.Apply(t.Context(), "shop", part(t, odd), catalog.ApplyOptions{Source: "a"})); len(got) != 1 {
+		t.Errorf("its own again: %v", got)
+	}
+}
+
 // M-76: what a source prunes may still be needed by another, which is told and keeps it.
 func TestM76_pruning_what_another_source_refers_to_is_refused(t *testing.T) {
 	t.Parallel()

@@ -156,6 +156,10 @@ func (l *loader) take(sources []*source) {
 		}
 		l.set.Files++
 		if err := results[i].err; err != nil {
+			if tool := foreign(s); tool != "" {
+				l.set.Faults, l.lost = append(l.set.Faults, foreignFinding(s, tool)), true
+				continue
+			}
 			l.set.Faults = append(l.set.Faults, s.findings(err)...)
 		}
 		if results[i].definition == nil {

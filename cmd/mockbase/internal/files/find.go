@@ -71,7 +71,7 @@ func openPath(p string) (sources []*source, folders []string, err error) {
 	}
 	if !info.IsDir() {
 		if formatOf(p) == "" {
-			return nil, nil, fmt.Errorf("%s is no definition: its name ends neither in .yaml, .yml nor .json", p)
+			return nil, nil, fmt.Errorf("%s is no definition: its name ends neither in .yaml, .yml nor .json; a file of another tool comes in with mockbase import %s --to mocks.yaml", p, p)
 		}
 		text, err := os.ReadFile(p) //nolint:gosec // the operator names the file
 		if err != nil {
