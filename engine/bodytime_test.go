@@ -2,42 +2,55 @@ package engine_test
 
 import (
 	"bufio"
-	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/outbound"
 )
 
-// slowly serves mocks whose requests have 60 milliseconds for their bodies; what they wait for takes longer. {upstream}
-// reads the whole body, and is silent for long.
-func slowly(t *testing.T) *engine.Engine {
+// The time of a body that is late, and of one that a busy machine must not make late.
+const (
+	short  = 60 * time.Millisecond
+	enough = 2 * time.Second
+)
+
+// echo is an upstream that reads a whole body, is silent for half as long again as a body may take, and says it back.
+func echo(t *testing.T, bodyTime time.Duration) string {
 	t.Helper()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
-		<-time.After(300 * time.Millisecond)
+		<-time.After(bodyTime * 3 / 2)
 		_, _ = w.Write(body)
 	}))
 	t.Cleanup(upstream.Close)
-	e := newEngine(t, engine.Options{BodyTime: 60 * time.Millisecond, MaxBody: 1_000, Upstreams: outbound.Options{Loopback: true}})
-	publishDefinition(t, e, strings.ReplaceAll(`
+	return upstream.URL
+}
+
+// slowly serves mocks whose requests have so long for their bodies; what they wait for takes half as long again.
+func slowly(t *testing.T, bodyTime time.Duration, upstream string) *engine.Engine {
+	t.Helper()
+	e := newEngine(t, engine.Options{BodyTime: bodyTime, MaxBody: 1_000, Upstreams: outbound.Options{Loopback: true}})
+	publishDefinition(t, e, strings.NewReplacer("{upstream}", upstream, "{wait}", (bodyTime*3/2).String()).Replace(`
 mocks:
   - { request: POST /text, response: { text: abc } }
-  - { request: POST /delay, response: { text: a, delay: 300ms } }
-  - { request: POST /dribble, response: { text: aaaa, stream: { chunks: 4, over: 300ms } } }
-  - { request: POST /events, response: { sse: { events: [ { data: a }, { after: 300ms, data: b } ] } } }
+  - { request: POST /delay, response: { text: a, delay: {wait} } }
+  - { request: POST /dribble, response: { text: aaaa, stream: { chunks: 4, over: {wait} } } }
+  - { request: POST /events, response: { sse: { events: [ { data: a }, { after: {wait}, data: b } ] } } }
   - { request: POST /unread, readBody: false, response: { text: a } }
-  - { request: POST /unread-delay, readBody: false, response: { text: a, delay: 300ms } }
+  - { request: POST /unread-delay, readBody: false, response: { text: a, delay: {wait} } }
   - { request: POST /proxy, readBody: false, response: { proxy: { to: "{upstream}" } } }
-`, "{upstream}", upstream.URL))
+`))
 	return e
 }
 
@@ -70,7 +83,7 @@ func TestN12_a_body_that_never_ends_holds_no_connection(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			conn, reader := dial(t, serveEngine(t, slowly(t)))
+			conn, reader := dial(t, serveEngine(t, slowly(t, short, echo(t, short))))
 			if _, err := io.WriteString(conn, "POST "+c.path+" HTTP/1.1\r\nHost: h\r\n"+c.rest); err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +119,7 @@ func finalAnswer(t *testing.T, reader *bufio.Reader) (status int, body string) {
 // Rule N12: a byte now and then is not enough.
 func TestN12_a_body_that_drips_is_given_up(t *testing.T) {
 	t.Parallel()
-	conn, reader := dial(t, serveEngine(t, slowly(t)))
+	conn, reader := dial(t, serveEngine(t, slowly(t, short, echo(t, short))))
 	if _, err := io.WriteString(conn, "POST /m/shop/text HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -132,37 +145,92 @@ func TestN12_a_body_that_drips_is_given_up(t *testing.T) {
 	}
 }
 
+// pipes is a listener of connections within the process, which have the time of a bubble.
+type pipes struct {
+	conns  chan net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+// pipe is an end of such a connection.
+type pipe struct{ net.Conn }
+
+func (pipe) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (*pipes) Addr() net.Addr { return pipe{}.RemoteAddr() }
+
+func (p *pipes) dial(t *testing.T) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	here, there := net.Pipe()
+	t.Cleanup(func() { _ = here.Close() })
+	p.conns <- pipe{there}
+	return here, bufio.NewReader(here)
+}
+
 // Rule N12: the time of a body ends with it: neither what a request waits for nor the next one on its connection has it.
 func TestN12_the_time_for_a_body_ends_with_it(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"text": "abc", "delay": "a", "dribble": "aaaa", "events": "data: a\n\ndata: b\n\n", "unread": "a", "unread-delay": "a", "proxy": "abc",
+		"text": "abc", "delay": "a", "dribble": "aaaa", "events": "data: a\n\ndata: b\n\n", "unread": "a", "unread-delay": "a",
 	} {
-		for framing, rest := range map[string]string{
-			"known": "Content-Length: 3\r\n\r\nabc", "chunked": "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-A: b\r\n\r\n",
-		} {
+		for framing, rest := range framings {
 			t.Run(path+" "+framing, func(t *testing.T) {
 				t.Parallel()
-				conn, reader := dial(t, serveEngine(t, slowly(t)))
-				for range 3 {
-					if _, err := fmt.Fprintf(conn, "POST /m/shop/%s HTTP/1.1\r\nHost: h\r\n%s", path, rest); err != nil {
-						t.Fatal(err)
-					}
-					if status, body := finalAnswer(t, reader); status != http.StatusOK || body != want {
-						t.Fatalf("%d: %q", status, body)
-					}
-					// Between two requests there is time too.
-					<-time.After(80 * time.Millisecond)
-				}
+				synctest.Test(t, func(t *testing.T) {
+					l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+					serveOn(t, slowly(t, enough, "http://nobody.test"), l)
+					conn, reader := l.dial(t)
+					asksThrice(t, conn, reader, "POST /m/shop/"+path+" HTTP/1.1\r\nHost: h\r\n"+rest, want)
+				})
 			})
 		}
+	}
+	for framing, rest := range framings {
+		t.Run("proxy "+framing, func(t *testing.T) {
+			t.Parallel()
+			conn, reader := dial(t, serveEngine(t, slowly(t, enough, echo(t, enough))))
+			asksThrice(t, conn, reader, "POST /m/shop/proxy HTTP/1.1\r\nHost: h\r\n"+rest, "abc")
+		})
+	}
+}
+
+// framings are the ways to send a body of three bytes.
+var framings = map[string]string{
+	"known": "Content-Length: 3\r\n\r\nabc", "chunked": "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-A: b\r\n\r\n",
+}
+
+func asksThrice(t *testing.T, conn net.Conn, reader *bufio.Reader, request, want string) {
+	t.Helper()
+	for range 3 {
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := finalAnswer(t, reader); status != http.StatusOK || body != want {
+			t.Fatalf("%d: %q", status, body)
+		}
+		// Between two requests there is time too.
+		<-time.After(enough + time.Millisecond)
 	}
 }
 
 // Rule N12: on HTTP/2 each stream has its own time.
 func TestN12_bodies_have_their_time_on_HTTP2(t *testing.T) {
 	t.Parallel()
-	client, base := http2Client(t, slowly(t))
+	client, base := http2Client(t, slowly(t, short, echo(t, short)))
 	for _, path := range []string{"text", "proxy"} {
 		body, end := io.Pipe()
 		t.Cleanup(func() { _ = end.Close() })
@@ -170,6 +238,7 @@ func TestN12_bodies_have_their_time_on_HTTP2(t *testing.T) {
 			t.Errorf("%s: %d: %s", path, status, text)
 		}
 	}
+	client, base = http2Client(t, slowly(t, enough, echo(t, enough)))
 	for path, want := range map[string]string{"text": "abc", "dribble": "aaaa", "unread-delay": "a", "proxy": "abc"} {
 		if status, text := send2(t, client, base+"/"+path, io.LimitReader(strings.NewReader("abc"), 3)); status != http.StatusOK || text != want {
 			t.Errorf("%s: %d: %s", path, status, text)

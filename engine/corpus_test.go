@@ -239,7 +239,7 @@ func leavesNoRequest(t *testing.T, name string) {
 	t.Helper()
 	label := strconv.Quote("case") + ":" + strconv.Quote(name)
 	var left []string
-	for range 500 {
+	for range 3_000 {
 		left = left[:0]
 		var all bytes.Buffer
 		if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {

@@ -33,7 +33,7 @@ import (
 //
 //	options        one word or "name value" a line: shared-origin, sandbox-project, shield N (admit N requests),
 //	               max-target N, max-body N, max-sessions N, loopback (may be called), record (proxies make mocks),
-//	               upstream-tls (its certificate is its own)
+//	               upstream-tls (its certificate is its own), frozen (the wall clock stands still)
 //	upstream C     an answer of the server that {upstream} is the URL of and {upstream-host} the address; the next request gets
 //	               the next answer, the last one is given again. Its body is coded by the codings C
 //	definition     the project, as YAML; a second one is published in place of the first, mocks are the same by their names
@@ -224,6 +224,9 @@ func (x *exchangeCase) option(t *testing.T, line string) {
 		t.Fatal(err)
 	}
 	switch name {
+	case "frozen":
+		now := time.Now()
+		x.options.Clock = func() time.Time { return now }
 	case "shared-origin":
 		x.options.SharedOrigin = true
 	case "sandbox-project":
@@ -498,11 +501,16 @@ func serveInLot(tb testing.TB, h http.Handler) (address string, lot *parking.Lot
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return listener.Addr().String(), serveOn(tb, h, listener)
+}
+
+func serveOn(tb testing.TB, h http.Handler, listener net.Listener) *parking.Lot {
+	tb.Helper()
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, DisableGeneralOptionsHandler: true,
 	}
 	// Every delay is parked, and connections go back and forth between most requests: neither may ever show.
-	lot = parking.New(server, parking.Options{Shortest: time.Nanosecond, Linger: 5 * time.Millisecond})
+	lot := parking.New(server, parking.Options{Shortest: time.Nanosecond, Linger: 5 * time.Millisecond})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -512,5 +520,5 @@ func serveInLot(tb testing.TB, h http.Handler) (address string, lot *parking.Lot
 		_ = lot.Close()
 		<-done
 	})
-	return listener.Addr().String(), lot
+	return lot
 }

@@ -47,7 +47,7 @@ type fetched struct {
 
 func fetch(t *testing.T, client *http.Client, address string) (fetched, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -110,6 +110,7 @@ func TestQ12_one_stream_breaks_and_the_other_completes(t *testing.T) {
 		t.Errorf("truncate: %q, %v", got.body, err)
 	}
 	both.Wait()
+	recorded.last(t, 3)
 	kinds := map[string]int{}
 	for _, x := range recorded.all() {
 		kinds[x.Fault]++

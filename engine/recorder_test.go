@@ -3,9 +3,9 @@ package engine_test
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/internal/testkit"
@@ -47,18 +47,13 @@ func (r *recorder) all() []*mockbase.Exchange {
 // and the next one be recorded first.
 func (r *recorder) last(t *testing.T, n int) *mockbase.Exchange {
 	t.Helper()
-	for range 5_000 {
-		if all := r.all(); len(all) >= n {
-			slices.SortStableFunc(all, func(a, b *mockbase.Exchange) int { return a.At.Compare(b.At) })
-			return all[len(all)-1]
-		}
-		select {
-		case <-t.Context().Done():
-		case <-time.After(time.Millisecond):
-		}
-	}
-	t.Fatalf("%d exchanges were recorded, want %d", len(r.all()), n)
-	return nil
+	var all []*mockbase.Exchange
+	testkit.Eventually(t, strconv.Itoa(n)+" exchanges to be recorded", func() bool {
+		all = r.all()
+		return len(all) >= n
+	})
+	slices.SortStableFunc(all, func(a, b *mockbase.Exchange) int { return a.At.Compare(b.At) })
+	return all[len(all)-1]
 }
 
 // later waits until the last exchange holds what it must.

@@ -40,7 +40,7 @@ func TestN2_a_busy_connection_stays_with_net_http(t *testing.T) {
 // A new connection costs net/http nothing before its first byte.
 func TestN12_a_connection_without_a_request_is_closed_in_time(t *testing.T) {
 	t.Parallel()
-	d := serveDelaying(t, parking.Options{}, func(s *http.Server) { s.ReadHeaderTimeout, s.IdleTimeout = time.Second, 1500*time.Millisecond })
+	d := serveDelaying(t, parking.Options{}, func(s *http.Server) { s.ReadHeaderTimeout, s.IdleTimeout = 2*time.Second, 2500*time.Millisecond })
 	fresh := testkit.DialHTTP(t, d.addr)
 	if !fresh.Closed(patience) {
 		t.Error("a connection without a byte stays open")
@@ -60,7 +60,7 @@ func TestN12_a_connection_without_a_request_is_closed_in_time(t *testing.T) {
 	if !idle.Closed(patience) {
 		t.Error("an idle connection stays open")
 	}
-	if took := time.Since(before); took < 1500*time.Millisecond {
+	if took := time.Since(before); took < 2500*time.Millisecond {
 		t.Errorf("an idle connection was closed after %s", took)
 	}
 }

@@ -77,7 +77,7 @@ func orElse(d, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// Serve serves a listener until it is closed. It always returns an error, [http.ErrServerClosed] after Shutdown and Close.
+// Serve serves a listener until it is closed, and closes it. It always returns an error, [http.ErrServerClosed] after Shutdown and Close.
 func (l *Lot) Serve(from net.Listener) error { return l.serve(from, nil) }
 
 // ServeTLS is Serve over TLS. The configuration says which protocols are offered.
@@ -88,6 +88,7 @@ func (l *Lot) serve(from net.Listener, config *tls.Config) error {
 	l.mu.Lock()
 	if l.closing.Load() {
 		l.mu.Unlock()
+		_ = from.Close() // Clients must not wait on it for ever.
 		return http.ErrServerClosed
 	}
 	l.open = append(l.open, from)

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	testkit.VerifyNoLeaks(m)
 }
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // delaying is a server whose answers can be delayed until the test wants them.
 type delaying struct {

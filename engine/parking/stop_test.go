@@ -2,6 +2,7 @@ package parking_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -176,4 +177,22 @@ func TestQ5_an_empty_line_behind_a_delayed_request_is_not_the_next_request(t *te
 	<-time.After(2 * time.Millisecond)
 	conn.Close()
 	testkit.Eventually(t, "the answer is given up", func() bool { return d.left.Load() == 1 })
+}
+
+// A stop may overtake the start of a server: whoever has connected meanwhile must not wait for ever.
+func TestN13_a_listener_that_comes_after_the_end_is_closed(t *testing.T) {
+	t.Parallel()
+	d := &delaying{}
+	d.listen(t, parking.Options{})
+	l := d.listener(t)
+	early := testkit.DialHTTP(t, d.addr)
+	if err := d.lot.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.lot.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		t.Errorf("serve after the end: %v", err)
+	}
+	if !early.Closed(patience) {
+		t.Error("the connection is open")
+	}
 }

@@ -72,7 +72,7 @@ type front struct {
 func newFront(t *testing.T, rule mockbase.Proxy, change func(*proxy.Request)) *front {
 	t.Helper()
 	if rule.Timeout == 0 {
-		rule.Timeout = 5 * time.Second
+		rule.Timeout = time.Minute
 	}
 	route, err := proxy.Compile(&rule, proxy.FixedUpstream)
 	if err != nil {
@@ -413,6 +413,7 @@ func TestT8_certificates_are_verified_unless_told_otherwise(t *testing.T) {
 
 func TestT10_failures_are_told_apart(t *testing.T) {
 	t.Parallel()
+	noName := strings.Repeat("x", 64) + ".invalid" // It is too long to ask a name server for.
 	silent, _ := rawUpstream(t, "")
 	hanging, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -427,7 +428,7 @@ func TestT10_failures_are_told_apart(t *testing.T) {
 		"closed port":         {"http://127.0.0.1:1", http.StatusBadGateway, "refused"},
 		"blocked":             {"http://169.254.169.254", http.StatusBadGateway, "metadata"},
 		"blocked in disguise": {"http://[::ffff:10.0.0.1]:80", http.StatusBadGateway, "private"},
-		"unknown name":        {"http://nowhere.invalid", http.StatusBadGateway, "nowhere.invalid"},
+		"unknown name":        {"http://" + noName, http.StatusBadGateway, noName},
 		"closes at once":      {"http://" + silent, http.StatusBadGateway, "EOF"},
 		"silent":              {"http://" + hanging.Addr().String(), http.StatusGatewayTimeout, "100ms"},
 	} {

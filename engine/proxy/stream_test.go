@@ -162,12 +162,12 @@ func TestT10_a_body_that_stops_coming_is_given_up_but_events_are_not(t *testing.
 		case <-r.Context().Done():
 		}
 	})
-	f := newFront(t, mockbase.Proxy{To: to, Timeout: 150 * time.Millisecond}, nil)
+	f := newFront(t, mockbase.Proxy{To: to, Timeout: 3 * time.Second}, nil)
 	events := open(t, f.URL+"/events")
 	if body, err := io.ReadAll(open(t, f.URL+"/other")); string(body) != "half" || err == nil {
 		t.Errorf("read %q, %v", body, err)
 	}
-	if result := <-f.results; result.Broken == nil || !strings.Contains(result.Broken.Error(), "150ms") {
+	if result := <-f.results; result.Broken == nil || !strings.Contains(result.Broken.Error(), "3s") {
 		t.Errorf("the result is %+v", result)
 	}
 	close(release)

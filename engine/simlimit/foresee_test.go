@@ -3,6 +3,7 @@ package simlimit_test
 import (
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,29 +63,35 @@ func draft(random *rand.Rand) *mockbase.LimitPolicy {
 func TestAA30_what_is_foreseen_is_what_happens(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400) {
-		random := rand.New(rand.NewPCG(seed, 30))
-		b := newBench(t)
-		var limits []*simlimit.Limit
-		for n := range 1 + random.IntN(3) {
-			limits = append(limits, compileAt(t, draft(random), simlimit.OwnPlace("mck_1", "a", n)))
+		// Places in flight are renewed in real time, which would meddle with the clock of the test.
+		synctest.Test(t, func(t *testing.T) { foresees(t, seed) })
+	}
+}
+
+func foresees(t *testing.T, seed uint64) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 30))
+	b := newBench(t)
+	var limits []*simlimit.Limit
+	for n := range 1 + random.IntN(3) {
+		limits = append(limits, compileAt(t, draft(random), simlimit.OwnPlace("mck_1", "a", n)))
+	}
+	var held []*simlimit.Ruling
+	for range 40 {
+		b.now = b.now.Add(time.Duration(random.Int64N(int64(4 * time.Second))).Truncate(time.Millisecond))
+		asked := asks([]string{"k", "l"}[random.IntN(2)], random.Int64N(4), limits...)
+		first, alone := b.Foresee(b.now, asked)
+		second, again := b.Foresee(b.now, asked)
+		if diff := cmp.Diff(sayingOf(first), sayingOf(second)) + cmp.Diff(alone, again, cmp.AllowUnexported(ratelimit.Policy{})); diff != "" {
+			t.Fatalf("seed %d: looking changes what is seen:\n%s", seed, diff)
 		}
-		var held []*simlimit.Ruling
-		for range 40 {
-			b.now = b.now.Add(time.Duration(random.Int64N(int64(4 * time.Second))).Truncate(time.Millisecond))
-			asked := asks([]string{"k", "l"}[random.IntN(2)], random.Int64N(4), limits...)
-			first, alone := b.Foresee(b.now, asked)
-			second, again := b.Foresee(b.now, asked)
-			if diff := cmp.Diff(sayingOf(first), sayingOf(second)) + cmp.Diff(alone, again, cmp.AllowUnexported(ratelimit.Policy{})); diff != "" {
-				t.Fatalf("seed %d: looking changes what is seen:\n%s", seed, diff)
-			}
-			r := b.Ask(b.now, asked)
-			r.Settle()
-			if diff := cmp.Diff(sayingOf(first), sayingOf(r), cmp.Transformer("rounded", rounded)); diff != "" {
-				t.Fatalf("seed %d, %+v of %+v (-foreseen +said):\n%s", seed, asked, limits[0].Source, diff)
-			}
-			if held = append(held, r); random.IntN(2) == 0 {
-				held[random.IntN(len(held))].Release()
-			}
+		r := b.Ask(b.now, asked)
+		r.Settle()
+		if diff := cmp.Diff(sayingOf(first), sayingOf(r), cmp.Transformer("rounded", rounded)); diff != "" {
+			t.Fatalf("seed %d, %+v of %+v (-foreseen +said):\n%s", seed, asked, limits[0].Source, diff)
+		}
+		if held = append(held, r); random.IntN(2) == 0 {
+			held[random.IntN(len(held))].Release()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"errors"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,15 +126,16 @@ func TestRL99_RL101_ended_bans_leave_the_list_and_are_repeats_until_they_are_lif
 	t.Parallel()
 	server := testkit.StartRedis(t)
 	start := time.Now().Truncate(time.Microsecond)
-	now := start
+	var passed atomic.Int64
 	s := open(t, redisstore.Options{
-		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}, Clock: func() time.Time { return now },
+		Config: redisstore.Config{Addrs: []string{server.Addr}, Budget: redisstore.Patient}, Clock: func() time.Time { return start.Add(time.Duration(passed.Load())) },
 	})
 	bans := s.Bans()
 	for i := range 450 { // More than are read at a time.
 		strikes(t, bans, "key-"+strconv.Itoa(i), start)
 	}
-	now = start.Add(login().BanTime + time.Minute)
+	passed.Store(int64(login().BanTime + time.Minute))
+	now := start.Add(time.Duration(passed.Load()))
 	if page, err := bans.Page(t.Context(), ratelimit.BanQuery{Now: now}); err != nil || len(page.Bans) != 0 {
 		t.Errorf("%d of the bans that ended are listed, %v", len(page.Bans), err)
 	}
