@@ -296,8 +296,7 @@ func decodeDocument(f *Fields) Document {
 	f.exactlyOne("file", "url", "inline")
 	f.negated("serve", &d.ValidateOnly)
 	oneOf(f, "basePath", &d.BasePath, "accept", "strict", "ignore")
-	oneOf(f, "requests", &d.Requests, "enforce", "warn", "disabled")
-	oneOf(f, "responses", &d.Responses, "enforce", "warn", "disabled")
+	d.Requests, d.Responses = validation(f, "requests", d.Requests), validation(f, "responses", d.Responses)
 	f.Bool("strict", &d.Strict)
 	f.Bool("dynamic", &d.Dynamic)
 	for _, credential := range f.Objects("credentials") {
@@ -309,6 +308,15 @@ func decodeDocument(f *Fields) Document {
 	f.Required("name")
 	f.Done()
 	return d
+}
+
+// validation reads what becomes of what does not fit a document. The word report is another one for warn.
+func validation(f *Fields, name, otherwise string) string {
+	oneOf(f, name, &otherwise, "enforce", "warn", "report", "disabled")
+	if otherwise == "report" {
+		return "warn"
+	}
+	return otherwise
 }
 
 func decodeCredential(f *Fields) Credential {

@@ -170,3 +170,15 @@ func FuzzDecodeDefinition(f *testing.F) {
 		}
 	})
 }
+
+// W27 and W30: what becomes of violations may be called report as well, which is the same as warn.
+func TestW30_report_is_another_word_for_warn(t *testing.T) {
+	t.Parallel()
+	d, err := mockbase.DecodeDefinition([]byte("documents: [{ name: a, url: 'http://a.test/', requests: report, responses: report }]\n"), mockbase.FormatYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Config.Documents[0]; got.Requests != "warn" || got.Responses != "warn" {
+		t.Errorf("requests %q, responses %q", got.Requests, got.Responses)
+	}
+}

@@ -106,6 +106,9 @@ type BanSubject struct {
 	// Type is ip, cidr or account.
 	Type  string `json:"type"`
 	Value string `json:"value"`
+	// Account is the one account that the address is kept from, by its e-mail address, or a digest where none here has it;
+	// empty is everything.
+	Account string `json:"account,omitempty"`
 }
 
 // The types of a BanSubject.

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,7 +133,7 @@ func (e *Engine) ResetLimit(projectID, sessionName, name, keyID string) (int, er
 // SimulateLimit decides about made-up requests under a limit, or a policy in its place, which begins with empty buckets;
 // nothing is consumed (M-214). What cannot be tried is CodeValidationFailed with pointers relative to the trial.
 func (e *Engine) SimulateLimit(projectID, name string, trial *mockbase.LimitTrial) ([]mockbase.LimitTrialDecision, error) {
-	_, _, known, err := e.knownLimit(projectID, "", name)
+	p, s, known, err := e.knownLimit(projectID, "", name)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +148,29 @@ func (e *Engine) SimulateLimit(projectID, name string, trial *mockbase.LimitTria
 	if err != nil {
 		return nil, err
 	}
+	if isTemplate := func(text string) bool { return strings.HasPrefix(text, "template:") }; slices.ContainsFunc(tried.Source.Keys, isTemplate) {
+		requests = withKey(requests, e.bareKey(p, s, tried.Source.Keys))
+	}
 	return tried.Simulate(requests), nil
+}
+
+// withKey gives a key to the requests that state none.
+func withKey(requests []mockbase.LimitTrialRequest, text string) []mockbase.LimitTrialRequest {
+	keyed := slices.Clone(requests)
+	for i := range keyed {
+		keyed[i].Key = cmp.Or(keyed[i].Key, text)
+	}
+	return keyed
+}
+
+// bareKey is the key of a request that has nothing which keys read: that of a template is what it says then.
+func (e *Engine) bareKey(p *program, s *session.Session, texts []string) string {
+	b := &limitsBuilder{settings: p.settings, faults: new(mockbase.Faults)}
+	k := b.key(texts, "#/key")
+	at := e.prefix + p.project.Slug + "/"
+	c := e.look(p, &http.Request{Method: http.MethodGet, RequestURI: at, URL: &url.URL{Path: at}, Header: http.Header{}, Body: http.NoBody})
+	c.session = s
+	return k.of(c)
 }
 
 // trialRequests are the requests of a trial one by one.

@@ -72,7 +72,7 @@ func (s *Server) listBans(c *call) error {
 	views := []banView{}
 	for i := range all {
 		view := viewBan(&all[i])
-		if filter.selects(&view, all[i].Active(now)) && l.finds(view.Subject.Value, view.Reason) {
+		if filter.selects(&view, all[i].Active(now)) && l.finds(view.Subject.Value, view.Subject.Account, view.Reason) {
 			views = append(views, view)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -68,6 +69,59 @@ func TestM37_failed_sign_ins_ban(t *testing.T) {
 				if strings.Contains(strings.ToLower(server.said.String()), account) {
 					t.Errorf("the log names %s", account)
 				}
+			}
+		})
+	}
+}
+
+// M-225: a ban that keeps an address from one account says which one that is.
+func TestM225_bans_name_the_account_that_an_address_is_kept_from(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, ban, email, account string }{
+		{"an account of this server", "1/1d ban=1h key=ip+account", testEmail, testEmail},
+		{"the order of the key", "1/1d ban=1h key=account+ip", testEmail, testEmail},
+		{"what no account has", "1/1d ban=1h key=ip+account", "nobody@example.com", "a digest"},
+		{"the address alone", "1/1d ban=1h", testEmail, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			server := start(t, "--data-dir="+dir, "--login-limit=disabled", "--login-ban="+test.ban)
+			api := newClient(t, server.URL)
+			api.setUp(t, setupCodeIn(t, dir))
+			api.logIn(t)
+			if _, err := newClient(t, server.URL).try(t.Context(), http.MethodPost, "/api/v1/auth/login", fmt.Sprintf(`{"email":%q,"password":"wrong"}`, test.email)); err != nil {
+				t.Fatal(err)
+			}
+			var list struct {
+				Items []struct {
+					Subject struct{ Type, Value, Account string }
+					Reason  string
+				}
+			}
+			if err := json.Unmarshal([]byte(api.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/bans", "").body), &list); err != nil {
+				t.Fatal(err)
+			}
+			if len(list.Items) != 1 {
+				t.Fatalf("bans %+v", list.Items)
+			}
+			subject := list.Items[0].Subject
+			if test.account == "a digest" && subject.Account != "" && !strings.Contains(subject.Account, "@") {
+				subject.Account = test.account
+			}
+			if subject.Type != "ip" || subject.Value != "127.0.0.1" || subject.Account != test.account {
+				t.Errorf("subject %+v", subject)
+			}
+			if strings.Contains(list.Items[0].Reason, "to one account") != (test.account != "") {
+				t.Errorf("reason %q", list.Items[0].Reason)
+			}
+			if test.account == "" {
+				return
+			}
+			found := api.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/bans?q="+list.Items[0].Subject.Account, "").body
+			if !strings.Contains(found, `"account"`) {
+				t.Errorf("the list finds no ban by its account: %s", found)
 			}
 		})
 	}

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
@@ -27,13 +30,21 @@ func (c *memberListCommand) Run(p *process) error {
 type memberSetCommand struct {
 	config.Target
 
-	User string `arg:"" help:"E-mail address or id."`
-	Role string `arg:"" enum:"viewer,editor,owner" help:"viewer, editor or owner."`
+	User string      `arg:"" help:"E-mail address or id."`
+	Bare config.Role `arg:"" optional:"" name:"as" help:"What --role says, for those who leave its name out."`
+	Role config.Role `name:"role" placeholder:"ROLE" help:"viewer, editor or owner."`
 }
 
 // Run prints the member.
 func (c *memberSetCommand) Run(p *process) error {
-	return p.projectCall(&c.Target, "set member "+c.User, map[string]any{"role": c.Role}, memberColumns(), http.MethodPut, "members", c.User)
+	role := cmp.Or(c.Role, c.Bare)
+	switch {
+	case role == "":
+		return &failure{code: exitUsage, err: errors.New("--role: which role is not said"), fix: "add --role viewer, --role editor or --role owner"}
+	case c.Bare != "" && c.Bare != role:
+		return &failure{code: exitUsage, err: fmt.Errorf("two roles are stated: %s and --role %s", c.Bare, c.Role), fix: "state one"}
+	}
+	return p.projectCall(&c.Target, "set member "+c.User, map[string]any{"role": role}, memberColumns(), http.MethodPut, "members", c.User)
 }
 
 // memberRemoveCommand takes a role away (M-137).

@@ -197,18 +197,28 @@ func cell(v any) string {
 		}
 		return strings.Join(parts, ",")
 	case map[string]any:
-		for _, name := range []string{"name", "slug", "email", "value", "id"} {
-			if named, ok := v[name].(string); ok {
-				return printable(named)
-			}
-		}
-		packed, err := json.Marshal(v)
-		if err != nil {
-			return "-"
-		}
-		return string(packed)
+		return objectCell(v)
 	}
 	return "-"
+}
+
+// objectCell shows an object by its name, and the subject of a ban with the account that it is kept from.
+func objectCell(v map[string]any) string {
+	for _, name := range []string{"name", "slug", "email", "value", "id"} {
+		named, ok := v[name].(string)
+		if !ok {
+			continue
+		}
+		if account, ok := v["account"].(string); ok {
+			named += " as " + account
+		}
+		return printable(named)
+	}
+	packed, err := json.Marshal(v)
+	if err != nil {
+		return "-"
+	}
+	return string(packed)
 }
 
 // printable makes one line of a text without control characters and those that turn the direction of text, because a terminal

@@ -181,6 +181,9 @@ func (p *process) parse(g *grammar, args []string) (*kong.Context, error) {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
+	if args, err = config.Hoist(parser.Model.Node, args); err != nil {
+		return nil, usage(err)
+	}
 	args, p.wrong = config.Sift(parser.Model.Node, args)
 	command, err := parser.Parse(args)
 	if helped {
@@ -193,6 +196,7 @@ func (p *process) parse(g *grammar, args []string) (*kong.Context, error) {
 	p.origins = p.settings.Note(command)
 	p.given = namingOf(command.Selected())
 	if found := p.faultsOf(command); len(found) > 0 {
+		p.warnOfVariables()
 		return nil, settingFaults(found)
 	}
 	return command, nil

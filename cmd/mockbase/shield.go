@@ -42,7 +42,7 @@ func (s *server) openShield() error {
 	}
 	o := shield.Options{
 		Settings: s.settings, Origins: s.origins, Store: store, NewMemory: s.newMemory, Kept: s.store,
-		Account: management.SignInAccount, Secret: s.keys.Derive("shield identity"), User: s.signedIn, Clock: s.clock, Logger: s.log.Logger,
+		Account: management.SignInAccount, Accounts: s.emails, Secret: s.keys.Derive("shield identity"), User: s.signedIn, Clock: s.clock, Logger: s.log.Logger,
 	}
 	if made.redis != nil {
 		backend = shield.BackendRedis
@@ -64,6 +64,16 @@ func (s *guarded) Status(r *http.Request) mockbase.ShieldStatus {
 		status.Store.Evictions += m.Evictions()
 	}
 	return status
+}
+
+// emails are the e-mail addresses of all accounts.
+func (s *server) emails(ctx context.Context) ([]string, error) {
+	users, err := s.store.AllUsers(ctx)
+	list := make([]string, len(users))
+	for i, u := range users {
+		list[i] = u.Email
+	}
+	return list, err //nolint:wrapcheck // What the store says is for people.
 }
 
 // signedIn returns who sends a request to the management API by a token that this server made and that is still good. That

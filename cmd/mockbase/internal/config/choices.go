@@ -134,6 +134,14 @@ func (l *LogLevel) UnmarshalText(text []byte) error {
 	return oneOf((*string)(l), text, "debug", "info", "warn", "error")
 }
 
+// Role is what somebody may do in a project.
+type Role string
+
+// UnmarshalText takes one of the roles.
+func (r *Role) UnmarshalText(text []byte) error {
+	return oneOf((*string)(r), text, "viewer", "editor", "owner")
+}
+
 // oneOf stores text when it is one of the known words, and names the nearest otherwise (rule C-5).
 func oneOf(target *string, text []byte, known ...string) error {
 	for _, word := range known {

@@ -135,11 +135,11 @@ func TestC5_what_is_unknown_is_named_with_the_nearest_name(t *testing.T) {
 		`mockbase.yaml:1:1: unknown key "log-level", did you mean "logLevel"? [unknown_key]`,
 		`mockbase.yaml:2:1: unknown key "maxBdy", did you mean "maxBody"? [unknown_key]`,
 		`mockbase.yaml:4:1: unknown key "address", did you mean "addr"? [unknown_key]`,
+		`mockbase.yaml:5:16: tlsSelfSigned: bool value must be true, 1, yes, false, 0 or no but got "/srv" [pattern]`,
+		`mockbase.yaml:6:11: logLevel: unknown value "inof", did you mean "info"? [pattern]`,
 		`mockbase.yaml:7:1: engineLimit: wants a value or a list of values, not an object [type]`,
 		`MOCKBASE_PROJECT_HOST: "/mocks" names no project: write it like shop=shop.test`,
-		`mockbase.yaml:5:16: tlsSelfSigned: bool value must be true, 1, yes, false, 0 or no but got "/srv" [pattern]`,
 		`MOCKBASE_REDIS_BUDGET: "quick" is no duration: write a number with a unit, such as 250ms, 1.5s, 2m, 1h, 7d or 1m30s`,
-		`mockbase.yaml:6:11: logLevel: unknown value "inof", did you mean "info"? [pattern]`,
 	}
 	if diff := cmp.Diff(want, got.faults); diff != "" {
 		t.Error(diff)

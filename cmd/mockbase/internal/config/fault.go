@@ -17,6 +17,15 @@ type Fault struct {
 	Reason, Fix string
 	// Code is the code of a fault in a file (mock format, section 5).
 	Code mockbase.Code
+
+	// line and column are those of Place.
+	line, column int
+}
+
+// inFile makes the fault one at a place of a file.
+func (f Fault) inFile(path string, line, column int) Fault {
+	f.Place, f.line, f.column = fmt.Sprintf("%s:%d:%d", path, line, column), line, column
+	return f
 }
 
 // String is the fault in one line: "file:line:column: message [code]" or "subject: message" (rule C-8).

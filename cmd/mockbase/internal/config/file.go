@@ -30,7 +30,7 @@ func parseFile(path string, text []byte, table []Setting) (map[string]entry, []F
 		return nil, nil
 	}
 	if root.Kind != mockbase.NodeObject {
-		return nil, []Fault{{Place: place(path, root.Line, root.Column), Reason: "a configuration file holds keys and values, not " + root.Kind.String(), Code: mockbase.FieldType}}
+		return nil, []Fault{Fault{Reason: "a configuration file holds keys and values, not " + root.Kind.String(), Code: mockbase.FieldType}.inFile(path, root.Line, root.Column)}
 	}
 	names := map[string]Setting{}
 	known := make([]string, 0, len(table))
@@ -41,14 +41,13 @@ func parseFile(path string, text []byte, table []Setting) (map[string]entry, []F
 	entries := map[string]entry{}
 	var faults []Fault
 	for _, m := range root.Members {
-		at := place(path, m.Line, m.Column)
 		if _, ok := names[m.Key]; !ok {
-			faults = append(faults, unknownKey(at, m.Key, known))
+			faults = append(faults, unknownKey(m.Key, known).inFile(path, m.Line, m.Column))
 			continue
 		}
 		text, wrong := scalarText(m.Value)
 		if wrong != nil {
-			faults = append(faults, Fault{Place: at, Subject: m.Key, Reason: "wants a value or a list of values, not " + wrong.Kind.String(), Code: mockbase.FieldType})
+			faults = append(faults, Fault{Subject: m.Key, Reason: "wants a value or a list of values, not " + wrong.Kind.String(), Code: mockbase.FieldType}.inFile(path, m.Line, m.Column))
 			continue
 		}
 		if text != "" {
@@ -58,8 +57,8 @@ func parseFile(path string, text []byte, table []Setting) (map[string]entry, []F
 	return entries, faults
 }
 
-func unknownKey(at, key string, known []string) Fault {
-	f := Fault{Place: at, Reason: fmt.Sprintf("unknown key %q", key), Code: mockbase.FieldUnknownKey}
+func unknownKey(key string, known []string) Fault {
+	f := Fault{Reason: fmt.Sprintf("unknown key %q", key), Code: mockbase.FieldUnknownKey}
 	if near := nearest(key, known); near != "" {
 		f.Reason += fmt.Sprintf(", did you mean %q?", near)
 	}
@@ -118,11 +117,7 @@ func unreadable(path string, err error) []Fault {
 	}
 	faults := make([]Fault, 0, len(failure.Fields))
 	for _, f := range failure.Fields {
-		faults = append(faults, Fault{Place: place(path, f.Line, f.Column), Reason: f.Detail, Code: f.Code})
+		faults = append(faults, Fault{Reason: f.Detail, Code: f.Code}.inFile(path, f.Line, f.Column))
 	}
 	return faults
-}
-
-func place(path string, line, column int) string {
-	return fmt.Sprintf("%s:%d:%d", path, line, column)
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -94,22 +95,20 @@ func (r *Reader) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, e
 		return nil, nil //nolint:nilnil // nil is kong's word for "not found"
 	}
 	if text, ok := r.env[s.Env]; ok {
-		return r.take(flag, text, Origin("env "+s.Env), "")
+		return r.take(flag, text, Origin("env "+s.Env), func(reason string) Fault { return Fault{Subject: s.Env, Reason: reason} })
 	}
 	if e, ok := r.keys[s.Key]; ok {
-		return r.take(flag, e.text, Origin(fmt.Sprintf("file %s:%d", r.path, e.line)), fmt.Sprintf("%s:%d:%d", r.path, e.line, e.column))
+		return r.take(flag, e.text, Origin(fmt.Sprintf("file %s:%d", r.path, e.line)), func(reason string) Fault {
+			return Fault{Subject: s.Key, Reason: reason, Code: mockbase.FieldPattern}.inFile(r.path, e.line, e.column)
+		})
 	}
 	return nil, nil //nolint:nilnil // as above
 }
 
-func (r *Reader) take(flag *kong.Flag, text string, origin Origin, place string) (any, error) {
+func (r *Reader) take(flag *kong.Flag, text string, origin Origin, fault func(reason string) Fault) (any, error) {
 	r.origins[flag.Name] = origin
 	if reason := wrongValue(flag, text); reason != "" {
-		f := Fault{Subject: strings.TrimPrefix(string(origin), "env "), Reason: reason}
-		if place != "" {
-			f = Fault{Place: place, Subject: keyName(flag.Name), Reason: reason, Code: mockbase.FieldPattern}
-		}
-		r.faults = append(r.faults, f)
+		r.faults = append(r.faults, fault(reason))
 		r.wrong = append(r.wrong, flag.Name)
 		return nil, nil //nolint:nilnil // the fault is kept and reported with the others
 	}
@@ -140,8 +139,16 @@ func (r *Reader) Note(c *kong.Context) map[string]Origin {
 	return r.origins
 }
 
-// Faults lists what is wrong on the command line, in the environment and in the file, in the order it was found.
-func (r *Reader) Faults() []Fault { return r.faults }
+// Faults lists what is wrong: in the file from its top to its bottom, then on the command line and in the environment, in the
+// order it was found.
+func (r *Reader) Faults() []Fault {
+	return slices.SortedStableFunc(slices.Values(r.faults), func(a, b Fault) int {
+		if (a.Place == "") != (b.Place == "") {
+			return cmp.Compare(b.line, a.line) // What stands in no file is in line 0.
+		}
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
+	})
+}
 
 // Warning is a variable of ours that has no effect.
 type Warning struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 	"github.com/mockbase/mockbase/ratelimit"
 	"github.com/mockbase/mockbase/ratelimit/guard"
 )
@@ -140,7 +141,7 @@ func (s *Shield) List(ctx context.Context) ([]mockbase.Ban, error) {
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
-			return list, nil
+			return list, s.nameAccounts(ctx, list)
 		}
 	}
 }
@@ -154,7 +155,7 @@ func (s *Shield) view(b *ratelimit.Ban) mockbase.Ban {
 	if b.Rule == ratelimit.ManualBans {
 		shown.Rule = ""
 	}
-	shown.Subject = subjectOfBan(b)
+	shown.Subject = s.subjectOfBan(b)
 	if shown.Reason == "" {
 		shown.Reason = s.reasonOf(b.Rule)
 	}
@@ -165,49 +166,14 @@ func (s *Shield) view(b *ratelimit.Ban) mockbase.Ban {
 func (s *Shield) reasonOf(rule string) string {
 	for _, r := range s.loginBans() {
 		if r.Name == rule {
-			return fmt.Sprintf("%d failed attempts to sign in within %s", r.MaxRetry, windowText(r.FindTime))
+			reason := fmt.Sprintf("%d failed attempts to sign in within %s", r.MaxRetry, windowText(r.FindTime))
+			if slices.Contains(r.Key.Parts, config.PartAccount) {
+				reason += ", from one address to one account"
+			}
+			return reason
 		}
 	}
 	return ""
-}
-
-// subjectOfBan reads whom a ban is about from its key.
-func subjectOfBan(b *ratelimit.Ban) mockbase.BanSubject {
-	key := b.Identifier
-	if b.Network.IsValid() {
-		return networkSubject(b.Network)
-	}
-	if account, ok := strings.CutPrefix(key, guard.PartUser+":"); ok {
-		return mockbase.BanSubject{Type: mockbase.BanAccount, Value: account}
-	}
-	if parts, ok := splitKey(key); ok && len(parts) > 0 {
-		key = parts[0] // That of the address and an account: the account is a digest and tells nobody anything.
-	}
-	if network, err := netip.ParsePrefix(key); err == nil {
-		return networkSubject(network)
-	}
-	return mockbase.BanSubject{Type: mockbase.BanIP, Value: key}
-}
-
-func networkSubject(n netip.Prefix) mockbase.BanSubject {
-	if n.IsSingleIP() {
-		return mockbase.BanSubject{Type: mockbase.BanIP, Value: n.Addr().String()}
-	}
-	return mockbase.BanSubject{Type: mockbase.BanCIDR, Value: n.String()}
-}
-
-// splitKey undoes httplimit.JoinKey.
-func splitKey(key string) ([]string, bool) {
-	var parts []string
-	for key != "" {
-		var n int
-		length, rest, ok := strings.Cut(key, "~")
-		if _, err := fmt.Sscanf(length, "%d", &n); !ok || err != nil || n < 0 || n > len(rest) {
-			return nil, false
-		}
-		parts, key = append(parts, rest[:n]), rest[n:]
-	}
-	return parts, true
 }
 
 // keyOf returns the subject in its canonical form and the key by which the register knows it. An address has that of its

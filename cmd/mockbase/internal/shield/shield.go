@@ -66,6 +66,8 @@ type Options struct {
 	Shared Shared
 	// Account returns the account that a request signs in to, from its context; "" is none.
 	Account func(ctx context.Context) string
+	// Accounts returns the e-mail addresses of all accounts, so that bans name them; nil is none.
+	Accounts func(ctx context.Context) ([]string, error)
 	// Secret makes digests where the settings name no identity secret; one that is kept lets digests outlive the process.
 	// Without any there is a random one.
 	Secret []byte
