@@ -41,7 +41,7 @@ func (c *call) lookAround() {
 func (c *call) compareAll(x *mockbase.Explanation, near []likeness, wanted string) {
 	shown := near[:min(len(near), maxCandidates)]
 	if e := c.program.mockOf(wanted); wanted != "" && e != nil {
-		is := func(l likeness) bool { return l.entry == e }
+		is := func(l likeness) bool { return l.is(e) }
 		if !slices.ContainsFunc(shown, is) {
 			shown = append(slices.Clone(shown[:min(len(shown), maxCandidates-1)]), c.liken(e))
 		}

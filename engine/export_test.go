@@ -46,6 +46,15 @@ func MatchSegment(path, text string) (bool, error) {
 	return p.match(&requestPath{segments: []string{text}, keys: []string{text}}), nil
 }
 
+// MaxRecent is maxRecent.
+const MaxRecent = maxRecent
+
+// Grown tells how many mocks a project's tree finds, and how many of them were there when it was built.
+func (e *Engine) Grown(slug string) (all, planted int) {
+	p := e.programs.Load().bySlug[slug]
+	return len(p.entries), p.index.size
+}
+
 // SharedRoutes counts the mocks of a project whose compiled form is the same in two snapshots that are published one
 // after the other.
 func (e *Engine) SharedRoutes(first, second *mockbase.Snapshot) (int, error) {

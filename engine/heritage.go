@@ -44,6 +44,11 @@ func (h heritage) place(i int) (at int, ok bool) {
 	return 0, false
 }
 
+// longer tells that every mock of the former program has its place, and that those that are new follow them.
+func (h heritage) longer() bool {
+	return h.former != nil && h.head == len(h.former.snapshot.Mocks)
+}
+
 // serial names the memory that a mock had, 0 if it begins a new one; known are those that have no place.
 func (h heritage) serial(i int, m *mockbase.Mock, known map[string]memoryOf) session.Serial {
 	if at, ok := h.place(i); ok && m.ID != "" {

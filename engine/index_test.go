@@ -169,48 +169,131 @@ func randomPath(r *rand.Rand) string {
 	return path.String()
 }
 
+// oracleMethods are the methods of random mocks; requests have one of the first three.
+func oracleMethods() []string { return []string{"GET", "HEAD", "POST", "ANY"} }
+
+// randomMocks are mocks as the oracle sees them and as the engine does.
+func randomMocks(r *rand.Rand, number int) ([]plainMock, []*mockbase.Mock) {
+	plain := make([]plainMock, number)
+	mocks := make([]*mockbase.Mock, number)
+	for i := range plain {
+		p := plainMock{
+			name: fmt.Sprintf("m%d", i), path: randomPath(r), method: oracleMethods()[r.IntN(4)],
+			priority: r.IntN(8) / 6, ignore: r.IntN(4) == 0, place: i,
+		}
+		m := &mockbase.Mock{
+			Name: p.name, Priority: p.priority, Request: mockbase.RequestMatcher{Methods: []string{p.method}, Path: p.path},
+			Responses: []mockbase.Response{{Status: http.StatusOK}},
+		}
+		if p.ignore {
+			m.Request.TrailingSlash = mockbase.TrailingSlashIgnore
+		}
+		if r.IntN(3) == 0 {
+			p.query = "q"
+			m.Request.Query = []mockbase.NamedMatch{{Name: "q", Match: mockbase.Match{{Equals: []byte(`"1"`)}}}}
+		}
+		plain[i], mocks[i] = p, m
+	}
+	return plain, mocks
+}
+
+// agree asks the engine and the oracle.
+func agree(t *testing.T, r *rand.Rand, e *engine.Engine, plain []plainMock) {
+	t.Helper()
+	sent := []string{"a", "b", "7", "a.b", "8.b", ""}
+	path := ""
+	for range 1 + r.IntN(5) {
+		path = path + "/" + sent[r.IntN(len(sent))]
+	}
+	method, query := oracleMethods()[r.IntN(3)], []string{"", "?q=1"}[r.IntN(2)]
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, httptest.NewRequest(method, "/m/shop"+path+query, http.NoBody))
+	if got, want := w.Header().Get("Mockbase-Mock"), oracle(plain, method, path, query); got != want {
+		t.Fatalf("%s %s: %s answers, want %s, of\n%+v", method, path+query, got, want, plain)
+	}
+}
+
 // Rules A2 to A7, B10, B12 and L1: for thousands of random sets of mocks, the tree finds what trying every mock finds.
 func TestIndexAgreesWithTryingEveryMock(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	e := newEngine(t, engine.Options{})
-	methods := []string{"GET", "HEAD", "POST", "ANY"}
-	sent := []string{"a", "b", "7", "a.b", "8.b", ""}
 	for round := range 150 {
-		plain := make([]plainMock, 1+r.IntN(25))
-		mocks := make([]*mockbase.Mock, len(plain))
-		for i := range plain {
-			p := plainMock{
-				name: fmt.Sprintf("m%d", i), path: randomPath(r), method: methods[r.IntN(len(methods))],
-				priority: r.IntN(8) / 6, ignore: r.IntN(4) == 0, place: i,
-			}
-			m := &mockbase.Mock{
-				Name: p.name, Priority: p.priority, Request: mockbase.RequestMatcher{Methods: []string{p.method}, Path: p.path},
-				Responses: []mockbase.Response{{Status: http.StatusOK}},
-			}
-			if p.ignore {
-				m.Request.TrailingSlash = mockbase.TrailingSlashIgnore
-			}
-			if r.IntN(3) == 0 {
-				p.query = "q"
-				m.Request.Query = []mockbase.NamedMatch{{Name: "q", Match: mockbase.Match{{Equals: []byte(`"1"`)}}}}
-			}
-			plain[i], mocks[i] = p, m
-		}
+		plain, mocks := randomMocks(r, 1+r.IntN(25))
 		publish(t, e, int64(round+1), mocks)
 		for range 60 {
-			path := ""
-			for range 1 + r.IntN(5) {
-				path = path + "/" + sent[r.IntN(len(sent))]
+			agree(t, r, e, plain)
+		}
+	}
+}
+
+// Rules A2 to A7 and M15: mocks that come one after the other, or a few at once, are found as those that come together, and
+// so are those that are left when others go.
+func TestA2_mocks_that_are_added_to_many_are_found_as_all_are(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	e := newEngine(t, engine.Options{})
+	plain, mocks := randomMocks(r, 3*engine.MaxRecent)
+	revision := int64(0)
+	for n := 1; n <= len(mocks); n += 1 + r.IntN(1+r.IntN(9)) {
+		if r.IntN(20) == 0 { // One of them goes.
+			at := r.IntN(n)
+			plain, mocks = slices.Delete(slices.Clone(plain), at, at+1), slices.Delete(slices.Clone(mocks), at, at+1)
+			n--
+		}
+		revision++
+		publish(t, e, revision, slices.Clone(mocks[:n]))
+		for range 20 {
+			agree(t, r, e, plain[:n])
+		}
+	}
+	if grafted, planted := e.Grown("shop"); grafted == planted {
+		t.Errorf("%d mocks are in the tree, and %d were when it was built: none was added", grafted, planted)
+	}
+}
+
+// What is found by no tree, or changes what others do, is there at once too: expressions (rule A5), matrix parameters (rule
+// B16), methods (rule L4), and recorded mocks that step aside (rule T17).
+func TestA2_mocks_of_every_kind_are_added_to_others(t *testing.T) {
+	t.Parallel()
+	documents := []string{
+		`{"name": "plain", "request": "GET /plain", "response": {"status": 200}}`,
+		`{"name": "tape", "tags": ["recorded"], "request": "GET /tape", "response": {"status": 200}}`,
+		`{"name": "expr", "request": {"method": "PUT", "pathMatches": "/e[0-9]+"}, "response": {"status": 200}}`,
+		`{"name": "more", "request": "GET /more", "response": {"status": 200}}`,
+		`{"name": "matrix", "request": {"method": "GET", "path": "/matrix", "matrix": {"a": "1"}}, "response": {"status": 200}}`,
+		`{"name": "post", "request": "POST /plain", "response": {"status": 200}}`,
+		`{"name": "off", "enabled": false, "request": "DELETE /plain", "response": {"status": 200}}`,
+	}
+	asked := map[string]string{
+		"GET /plain": "plain", "GET /tape": "tape", "PUT /e7": "expr", "GET /more": "more", "GET /matrix;a=1": "matrix", "POST /plain": "post",
+		"DELETE /plain": "none",
+	}
+	e := newEngine(t, engine.Options{})
+	var mocks []*mockbase.Mock
+	for n, document := range documents {
+		m, err := mockbase.DecodeMock([]byte(document), mockbase.FormatJSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mocks = append(mocks, m)
+		publish(t, e, int64(n+1), slices.Clone(mocks))
+		for request, name := range asked {
+			if !slices.ContainsFunc(mocks, func(m *mockbase.Mock) bool { return m.Name == name }) {
+				name = "none"
 			}
-			method, query := methods[r.IntN(3)], []string{"", "?q=1"}[r.IntN(2)]
-			target := path + query
+			method, target, _ := strings.Cut(request, " ")
 			w := httptest.NewRecorder()
 			e.ServeHTTP(w, httptest.NewRequest(method, "/m/shop"+target, http.NoBody))
-			if got, want := w.Header().Get("Mockbase-Mock"), oracle(plain, method, path, query); got != want {
-				t.Fatalf("%s %s: %s answers, want %s, of\n%+v", method, target, got, want, plain)
+			if got := w.Header().Get("Mockbase-Mock"); got != name {
+				t.Errorf("%s with %d mocks: %s answers, want %s", request, n+1, got, name)
 			}
 		}
+	}
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, httptest.NewRequest(http.MethodDelete, "/m/shop/plain", http.NoBody))
+	if got := w.Header().Get("Allow"); got != "GET, HEAD, OPTIONS, POST" {
+		t.Errorf("%d, Allow: %s", w.Code, got)
 	}
 }
 

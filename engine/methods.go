@@ -42,6 +42,10 @@ func (m *methodSet) add(name string) {
 	}
 }
 
+func (m *methodSet) clone() methodSet {
+	return methodSet{names: slices.Clone(m.names), any: m.any}
+}
+
 func (m *methodSet) join(other *methodSet) {
 	m.any = m.any || other.any
 	for _, name := range other.names {

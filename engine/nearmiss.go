@@ -53,11 +53,11 @@ type likeness struct {
 // of rule A2 decides, so that the same request gives the same list.
 func (c *call) nearest() []likeness {
 	near := make([]likeness, 0, min(maxCompared, len(c.program.entries)))
-	met := make(map[*entry]bool)
+	met := make(map[int]bool)
 	m := newMerge(c.matching(), c.method.name)
 	for e := m.next(); e != nil && len(near) < maxCompared; e = m.next() {
-		if !met[e] {
-			met[e] = true
+		if !met[e.age] {
+			met[e.age] = true
 			near = append(near, c.liken(e))
 		}
 	}
@@ -72,14 +72,14 @@ func (c *call) nearest() []likeness {
 	return near
 }
 
-// alike returns up to most enabled mocks whose paths look most like the request's, but for those met already. It
+// alike returns up to most enabled mocks whose paths look most like the request's, but for those met already, by age. It
 // counts how many there are of each estimate first, so that nothing has to be sorted.
-func (c *call) alike(met map[*entry]bool, most int) []*entry {
+func (c *call) alike(met map[int]bool, most int) []*entry {
 	entries := c.program.entries[:min(len(c.program.entries), maxScanned)]
 	estimates := make([]uint8, len(entries))
 	var counts [256]int
 	for i := range entries {
-		if e := &entries[i]; !e.mock.Disabled && !met[e] {
+		if e := &entries[i]; !e.mock.Disabled && !met[e.age] {
 			estimates[i] = c.estimate(e)
 			counts[estimates[i]]++
 		}

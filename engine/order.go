@@ -15,6 +15,9 @@ type entry struct {
 	scenario int
 }
 
+// is tells whether two entries are one: those of a program that took over the index of another are in both.
+func (e *entry) is(other *entry) bool { return e.age == other.age }
+
 // rank says how exactly a mock states the method of a request; the smaller is tried first (rule A2).
 type rank uint8
 

@@ -25,7 +25,9 @@ type program struct {
 	redaction *mockbase.Redaction
 	// entries are all mocks in creation order, routes that are disabled among them, and after them the collections.
 	entries []entry
-	index   index
+	index   forest
+	// aside tells that recorded mocks are no candidates.
+	aside bool
 	// matrix finds the mocks that state matrix parameters, by the path without them (rule B16); nil if there are none.
 	matrix *index
 	// expressions are the mocks whose path is a regular expression (rule A5). They alone are asked one by one.
@@ -133,7 +135,10 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	if err := p.remember(e, kept); err != nil {
 		return nil, err
 	}
-	p.plant()
+	p.aside = p.recordsAll()
+	if !p.graft(kept) {
+		p.plant()
+	}
 	return p, nil
 }
 
@@ -181,38 +186,6 @@ func (p *program) configure(e *Engine) error {
 func sameConfig(a, b *mockbase.Config) bool {
 	return a == b || reflect.DeepEqual(a.Settings, b.Settings) && reflect.DeepEqual(a.Defaults, b.Defaults) &&
 		reflect.DeepEqual(a.RateLimits, b.RateLimits)
-}
-
-// plant builds the index. Disabled mocks are no candidates and state no method (rule A10).
-func (p *program) plant() {
-	aside := p.recordsAll()
-	for i := range p.entries {
-		e := &p.entries[i]
-		if e.mock.Disabled || aside && isRecorded(e.mock) {
-			continue
-		}
-		p.leaves = p.leaves || e.mock.LeaveBody
-		switch {
-		case e.pattern.expr != nil:
-			p.expressions.add(e)
-		case len(e.guards.matrix) > 0:
-			if p.matrix == nil {
-				p.matrix = &index{}
-			}
-			p.matrix.insert(e)
-		default:
-			p.index.insert(e)
-		}
-		for _, name := range e.mock.Request.Methods {
-			p.methods.add(name)
-		}
-	}
-	p.addDescribed()
-	p.index.finish()
-	p.expressions.finish()
-	if p.matrix != nil {
-		p.matrix.finish()
-	}
 }
 
 // compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. All faults are

@@ -19,7 +19,7 @@ type refusal struct {
 // refusalOf returns why a mock did not answer that fits the request, nil if it does not fit.
 func (c *call) refusalOf(e *entry) *refusal {
 	for i := range c.refusals {
-		if c.refusals[i].entry == e {
+		if c.refusals[i].is(e) {
 			return &c.refusals[i]
 		}
 	}
@@ -29,7 +29,7 @@ func (c *call) refusalOf(e *entry) *refusal {
 // lookedAt returns what the session remembered of a mock that fits, nil if that was not looked at.
 func (c *call) lookedAt(e *entry) *refusal {
 	for i := range c.held {
-		if c.held[i].entry == e {
+		if c.held[i].is(e) {
 			return &c.held[i]
 		}
 	}

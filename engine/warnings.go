@@ -110,7 +110,7 @@ func (p *program) before(own *entry, is func(other, own *entry) bool) *entry {
 	var best *entry
 	for _, l := range p.rivals(own) {
 		for _, other := range l.all() {
-			if other != own && compare(other, own) < 0 && (best == nil || compare(other, best) < 0) && is(other, own) {
+			if !other.is(own) && compare(other, own) < 0 && (best == nil || compare(other, best) < 0) && is(other, own) {
 				best = other
 			}
 		}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -133,6 +134,9 @@ func (c *Catalog) settle(e *entry) (*draft, error) {
 	defer close(own.done)
 	e.publishing.Lock()
 	defer e.publishing.Unlock()
+	// Those who are about to change the project go first where there are more of them than processors: one publication for all is
+	// less work than one each, and nobody who came later is done before them.
+	runtime.Gosched()
 	// Whoever comes from here on may have changed what is read now.
 	e.next.Store(nil)
 	next := e.stored.Load()

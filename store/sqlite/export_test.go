@@ -97,3 +97,12 @@ func (d *DB) ChangePanicking(ctx context.Context, statement string) (lasts func(
 		panic("in the middle of a change")
 	})
 }
+
+// Checkpoint moves the log of definitions, and what is written meanwhile if there are so many pages in it. It returns how many there
+// are afterwards.
+func (d *DB) Checkpoint(ctx context.Context, alone int) (pages int, err error) {
+	if err := d.definitions.checkpoint(ctx, alone); err != nil {
+		return 0, err
+	}
+	return d.definitions.log.move(ctx)
+}

@@ -38,8 +38,10 @@ type file struct {
 	writes, reads statements
 	disk          flusher
 	groups        groups
-	replays       keptReplays
-	trouble       trouble
+	// log is nil where SQLite makes the checkpoints itself.
+	log     *checkpoints
+	replays keptReplays
+	trouble trouble
 }
 
 // openFile opens a file and brings its schema up to date.
@@ -62,6 +64,11 @@ func openFile(ctx context.Context, path string, s schema) (*file, error) {
 		}
 	}
 	f.disk.path = walPath(path, s)
+	if f.disk.path != "" {
+		if err := f.beginCheckpoints(); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+	}
 	return f, f.disk.flush()
 }
 
@@ -92,6 +99,9 @@ func (f *file) openPools() error {
 		return err
 	}
 	writing := f.pragmas("journal_mode(WAL)", "synchronous(NORMAL)")
+	if f.schema == schemaDefinitions {
+		writing.Add("_pragma", "wal_autocheckpoint(0)")
+	}
 	if f.write, err = openPool(f.source(writing), 1); err != nil {
 		return err
 	}
@@ -170,7 +180,7 @@ func (f *file) close() error {
 		return nil
 	}
 	f.endOpen()
-	errs := []error{f.reads.close(), f.writes.close()}
+	errs := []error{f.log.close(), f.reads.close(), f.writes.close()}
 	for _, pool := range []*sql.DB{f.read, f.write} {
 		if pool != nil {
 			errs = append(errs, pool.Close())

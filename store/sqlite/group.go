@@ -154,6 +154,7 @@ func (f *file) end(ctx context.Context, g *group) {
 		for _, written := range g.written {
 			written()
 		}
+		f.log.count(g.conn)
 	}
 	f.retire(g)
 }
