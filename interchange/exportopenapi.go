@@ -68,8 +68,9 @@ func (e *exporter) openAPI() (*mockbase.Node, error) {
 		}
 		x.doc.skip("description", "folder", "tags", "priority", "headCounts", "readBody")
 		x.request.skip("trailingSlash")
-		w.mock(x)
-		w.read = append(w.read, x)
+		if w.mock(x) {
+			w.read = append(w.read, x)
+		}
 	}
 	slices.SortStableFunc(w.paths, func(a, b *exportedPath) int { return strings.Compare(a.text, b.text) })
 	for _, c := range e.config.Collections {
@@ -96,11 +97,11 @@ func (w *openAPIWriter) tell(root *doc) {
 	root.list("x-mockbase-warnings", list)
 }
 
-// mock adds the answers of a mock to its operations.
-func (w *openAPIWriter) mock(x *exportedMock) {
+// mock adds the answers of a mock to its operations; it reports whether there is anything to add.
+func (w *openAPIWriter) mock(x *exportedMock) bool {
 	text, names, ok := w.path(x)
 	if !ok {
-		return
+		return false
 	}
 	if x.Request.Host != "" {
 		w.lost(x.request.get("host"), "the host %s is no part of a path: the operation is said to answer at every host", quoted(x.Request.Host))
@@ -125,6 +126,7 @@ func (w *openAPIWriter) mock(x *exportedMock) {
 		}
 	}
 	at.operations = slices.DeleteFunc(at.operations, func(op *exportedOperation) bool { return len(op.answers) == 0 })
+	return true
 }
 
 // methodsOf are the methods that a document knows.

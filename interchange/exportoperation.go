@@ -207,6 +207,7 @@ func (w *openAPIWriter) responses(op *exportedOperation, d *doc) {
 		}
 		d.set(status, response.node())
 	}
+	w.limits(op, d, bodies)
 	if len(d.members) == 0 {
 		d.set("default", with("description", textNode("Nothing is known of the answer.")).node())
 	}
