@@ -145,7 +145,7 @@ func (w *openAPIWriter) limited(l *exportedLimit, d *doc, bodies map[string]*med
 }
 
 // denial is the first refusal of a limit: nothing is left, and a whole wait lies before the client.
-func (l *exportedLimit) denial(p *ratelimit.Policy) *dialect.Answer {
+func (*exportedLimit) denial(p *ratelimit.Policy) *dialect.Answer {
 	a := &dialect.Answer{Now: exampleTime(), Decision: ratelimit.Decision{Limit: p.Capacity(), Policy: p, Reset: p.Window, RetryAfter: p.Window}}
 	switch {
 	case p.Limit == 0, p.Algorithm == ratelimit.Concurrency:

@@ -24,7 +24,7 @@ type described struct {
 }
 
 // limited exports a project of one mock as OpenAPI.
-func limited(t *testing.T, definition string) (d described, text []byte, losses string) {
+func limited(t *testing.T, definition string) (d described, losses string) {
 	t.Helper()
 	made := exported(t, snapshotOf(t, decoded(definition)), interchange.ExportOptions{Format: interchange.FormatOpenAPI, As: mockbase.FormatJSON})
 	if err := json.Unmarshal(made.Text, &d); err != nil {
@@ -34,7 +34,7 @@ func limited(t *testing.T, definition string) (d described, text []byte, losses 
 	for _, l := range made.Losses {
 		told = append(told, l.Mock+" "+l.Pointer+": "+l.Detail)
 	}
-	return d, made.Text, strings.Join(told, "\n")
+	return d, strings.Join(told, "\n")
 }
 
 // M-163: the answer beyond a limit is part of the document, with the fields that the settings send.
@@ -62,7 +62,8 @@ func TestM163_a_limit_is_exported_with_its_answer(t *testing.T) {
 		"no fields": {"{ limit: 1, window: 1m, headers: none }", "429", "Too Many Requests: 1 request in 1 minute", "application/problem+json", "", nil},
 		"places": {
 			"{ algorithm: concurrency, limit: 3, headers: split, ban: { after: 2, within: 1m, for: 5m }, cost: 2 }", "429", "Too Many Requests: 3 at one time",
-			"application/problem+json", "the ban of those who go on cannot be said", map[string]any{"RateLimit-Limit": 3.0, "RateLimit-Remaining": 0.0, "RateLimit-Reset": 300.0},
+			"application/problem+json", "the ban of those who go on cannot be said",
+			map[string]any{"RateLimit-Limit": 3.0, "RateLimit-Remaining": 0.0, "RateLimit-Reset": 300.0},
 		},
 		"dropped":       {"{ limit: 1, window: 1m, onExceed: { action: drop } }", "", "", "", "the connection is cut", nil},
 		"only watching": {"{ limit: 1, window: 1m, mode: dry_run }", "", "", "", "refuses nobody (mode dry_run)", nil},
@@ -70,7 +71,7 @@ func TestM163_a_limit_is_exported_with_its_answer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, _, losses := limited(t, strings.Replace(mock, "%s", c.limit, 1))
+			d, losses := limited(t, strings.Replace(mock, "%s", c.limit, 1))
 			responses := d.Paths["/a"]["get"].Responses
 			if !strings.Contains(losses, c.losses) || c.losses == "" && c.status == "" && losses != "" {
 				t.Errorf("losses: %s", losses)
@@ -96,7 +97,7 @@ func TestM163_a_limit_is_exported_with_its_answer(t *testing.T) {
 // M-163: the limits of the project's defaults and of its policies are those of its mocks.
 func TestM163_limits_of_the_project_are_exported(t *testing.T) {
 	t.Parallel()
-	d, _, _ := limited(t, `
+	d, _ := limited(t, `
 rateLimits: { partner: { limit: 7, window: 1m, headers: draft } }
 defaults: { rateLimit: 3/1s }
 mocks:

@@ -26,6 +26,7 @@ func hoverfly(s *source, out *output) error {
 		h := &hoverflyFile{out: out, initial: map[string]bool{}}
 		h.delays = hoverflyDelays(out, data.objectOf("globalActions"))
 		h.literals(data)
+		h.hosts = severalHosts(pairs)
 		data.done()
 		for _, pair := range pairs.items() {
 			out.found++
@@ -52,8 +53,11 @@ type hoverflyFile struct {
 	delays []hoverflyDelay
 	// initial holds the scenarios whose first state was said.
 	initial map[string]bool
-	// texts are the literals that templates name.
-	texts map[string]string
+	// texts are the literals that templates name, variables the calls that they name.
+	texts     map[string]string
+	variables map[string]value
+	// hosts tells that pairs which say a destination and nothing else say different ones: the destination then tells them apart.
+	hosts bool
 }
 
 // hoverflyDelay is a delay for all requests whose address fits.
@@ -63,14 +67,14 @@ type hoverflyDelay struct {
 	delay   *mockbase.Node
 }
 
-// literals keeps the texts that templates name, and tells of variables, which call functions.
+// literals keeps the texts that templates name, and the variables, which call functions.
 func (h *hoverflyFile) literals(data *object) {
-	h.texts = map[string]string{}
+	h.texts, h.variables = map[string]string{}, map[string]value{}
 	for _, item := range data.listOf("literals") {
 		h.texts[item.member("name").text()] = item.member("value").text()
 	}
 	for _, item := range data.listOf("variables") {
-		h.out.lost(item, "the variable %s is left out: templates that use it keep its name", quoted(item.member("name").text()))
+		h.variables[item.member("name").text()] = item
 	}
 }
 
@@ -244,7 +248,7 @@ func (p *hoverflyPair) where(r *object) {
 	if v := r.get("scheme"); v.ok() {
 		p.out.lost(v, "the scheme is left out: MockBase answers on its own")
 	}
-	p.destination(r, len(paths) > 0)
+	p.destination(r)
 }
 
 func (p *hoverflyPair) pathMatcher(m hoverflyMatcher) {
@@ -272,8 +276,33 @@ func (p *hoverflyPair) pathMatcher(m hoverflyMatcher) {
 	}
 }
 
-// destination leaves the host out, unless nothing else says what the mock answers: then it would answer everything.
-func (p *hoverflyPair) destination(r *object, placed bool) { //nolint:revive // whether there is a path is known to the caller alone
+// onlyDestination tells whether a request says a destination, and nothing else of what is asked for.
+func onlyDestination(request value) bool {
+	others := []string{"path", "body", "headers", "headersWithMatchers", "query", "queriesWithMatchers"}
+	return len(hoverflyMatchers(request.member("destination"))) > 0 &&
+		!slices.ContainsFunc(others, func(name string) bool { return !request.member(name).silent() })
+}
+
+// severalHosts tells whether pairs that say a destination alone say different ones. Without it, the first of them would
+// answer for all.
+func severalHosts(pairs value) bool {
+	first := ""
+	for _, pair := range pairs.items() {
+		request := pair.member("request")
+		if !onlyDestination(request) {
+			continue
+		}
+		text := string(request.member("destination").node.JSON())
+		if first != "" && text != first {
+			return true
+		}
+		first = text
+	}
+	return false
+}
+
+// destination leaves the host out, as Hoverfly does as a web server, unless it tells pairs apart that say nothing else.
+func (p *hoverflyPair) destination(r *object) {
 	v := r.get("destination")
 	matchers := hoverflyMatchers(v)
 	for _, m := range matchers {
@@ -281,15 +310,17 @@ func (p *hoverflyPair) destination(r *object, placed bool) { //nolint:revive // 
 			p.host = m.operand.text()
 		}
 	}
-	if len(matchers) == 0 {
+	switch only := onlyDestination(r.value); {
+	case len(matchers) == 0:
 		return
-	}
-	others := []string{"body", "headers", "headersWithMatchers", "query", "queriesWithMatchers"}
-	if placed || slices.ContainsFunc(others, func(name string) bool { return !r.member(name).silent() }) {
+	case !only:
 		p.out.lost(v, "the destination is left out: the mock answers at its own address, as Hoverfly does as a web server")
 		return
+	case !p.file.hosts:
+		p.out.lost(v, "the destination, which is all that the request says, is left out: the mock answers what no other mock does, as Hoverfly does as a web server")
+		return
 	}
-	p.out.lost(v, "the destination is all that the request says: it becomes the host, so that the mock answers only there")
+	p.out.lost(v, "the destination is all that the request says, and others say other ones: it becomes the host, so that the mock answers only there")
 	if p.host != "" && len(matchers) == 1 {
 		p.mock.request.set("host", textNode(p.host))
 		return

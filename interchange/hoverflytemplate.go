@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/mockbase/mockbase"
 )
 
 // sigmaOf is the spread of a log-normal distribution with this mean and median, within what a delay allows.
@@ -33,9 +35,41 @@ func (d *hoverflyDialect) path(segments []string) (string, bool) {
 			text, ok := d.pair.file.texts[segments[1]]
 			return strconv.Quote(text), ok
 		}
+	case "Vars":
+		if len(segments) == 2 {
+			return d.variable(segments[1])
+		}
 	}
 	text, ok := hoverflyRandom(segments[0])
 	return text, ok && len(segments) == 1
+}
+
+// variable writes the call that a variable of the simulation stands for. An argument that begins with Request. is a value of
+// the request.
+func (d *hoverflyDialect) variable(name string) (string, bool) {
+	v, ok := d.pair.file.variables[name]
+	function := v.member("function").text()
+	if !ok || function == "" || v.has("templated") {
+		return "", false
+	}
+	if function == "requestBody" {
+		function = "Request.Body"
+	}
+	c := &hbCall{head: hbArg{kind: hbPath, text: function}}
+	for _, item := range v.member("arguments").items() {
+		a := hbArg{kind: hbString, text: item.text()}
+		switch {
+		case item.is(mockbase.NodeNumber):
+			a.kind = hbNumber
+		case item.is(mockbase.NodeBool):
+			a.kind = hbBool
+		case strings.HasPrefix(a.text, "Request."):
+			a.kind = hbPath
+		}
+		c.args = append(c.args, a)
+	}
+	text, err := (&hbWriter{dialect: d, assigned: map[string]bool{}}).call(c)
+	return text, err == nil
 }
 
 func (*hoverflyDialect) request(segments []string) (string, bool) {

@@ -302,56 +302,6 @@ func endpointParameter(text string) (group, rest string) {
 	return "(?P<" + name + ">" + inner + ")", rest
 }
 
-// collection translates a route of the type CRUD over a bucket of data.
-func (e *mockoonEnvironment) collection(v value, priority int64) {
-	endpoint := strings.Trim(v.member("endpoint").text(), "/")
-	responses := v.member("responses").items()
-	if strings.ContainsAny(endpoint, ":*(?+") || len(responses) == 0 {
-		e.out.lost(v, "a CRUD route with patterns in its path, or without answers, has no equivalent: it is left out")
-		return
-	}
-	main := responses[0]
-	for _, r := range responses {
-		if r.member("default").isTrue() {
-			main = r
-		}
-	}
-	c := with("path", textNode(e.out.prefix+e.prefix+"/"+endpoint))
-	if id := main.member("crudKey").text(); id != "" && id != "id" {
-		c.set("id", textNode(id))
-	}
-	if priority > 0 {
-		c.set("priority", numberNode(priority))
-	}
-	c.set("delay", e.delay(main))
-	e.seed(c, main, endpoint)
-	name := slugOr(endpoint, "collection")
-	if sections := e.out.sections["collections"]; sections != nil {
-		name = mockbase.UniqueName(name, func(s string) bool { return sections.get(s) != nil })
-	}
-	e.out.section("collections", v, name, c.node())
-}
-
-// seed fills a collection with the data of a bucket.
-func (e *mockoonEnvironment) seed(c *doc, main value, endpoint string) {
-	content := e.buckets[main.member("databucketID").text()].member("value")
-	n, err := mockbase.ParseNode([]byte(content.text()), mockbase.FormatJSON, mockbase.ParseLimits{Bytes: MaxBytes, Depth: maxDepth, Values: maxValues})
-	if !content.ok() {
-		content = main
-	}
-	switch {
-	case err != nil || strings.Contains(content.text(), "{{"):
-		e.out.lost(content, "the data of %s is no JSON as it stands: the collection begins empty", quoted(endpoint))
-	case n.Kind == mockbase.NodeObject:
-		c.set("singular", trueNode())
-		c.set("seed", n)
-	case n.Kind == mockbase.NodeList:
-		c.set("seed", n)
-	default:
-		e.out.lost(content, "the data of %s is no list: the collection begins empty", quoted(endpoint))
-	}
-}
-
 // delay is the latency of an environment and of an answer.
 func (e *mockoonEnvironment) delay(response value) *mockbase.Node {
 	own, ok := response.member("latency").integer()

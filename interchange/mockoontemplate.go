@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,10 +101,12 @@ func partOf(content, path string) (string, bool) {
 type mockoonDialect struct {
 	// variables are the names of environment variables that the text reads.
 	variables []string
+	// asks tells that the text reads the request.
+	asks bool
 }
 
 // path knows no values: Mockoon reads everything with helpers, and variables by a name behind an at sign.
-func (*mockoonDialect) path(segments []string) (string, bool) {
+func (d *mockoonDialect) path(segments []string) (string, bool) {
 	if len(segments) != 1 {
 		return "", false
 	}
@@ -112,6 +115,7 @@ func (*mockoonDialect) path(segments []string) (string, bool) {
 		"now": "now", "baseUrl": `printf "%s://%s:%s" request.scheme request.host request.port`, "guid": "uuid",
 	}
 	text, ok := plain[segments[0]]
+	d.asks = d.asks || ok && !slices.Contains([]string{"uuid", "guid", "now"}, segments[0])
 	return text, ok
 }
 
@@ -126,6 +130,7 @@ func (*mockoonDialect) assign(w *hbWriter, c *hbCall) (name, expression string, 
 
 func (d *mockoonDialect) helper(w *hbWriter, c *hbCall) (string, error) {
 	if text, ok := requestHelper(c); ok {
+		d.asks = true
 		return text, nil
 	}
 	switch c.head.text {
