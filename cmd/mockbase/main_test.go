@@ -83,7 +83,7 @@ func scriptSignal(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // patience is how long a script waits for something that happens at once on an idle machine.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // ready FILE waits for a port file and puts the port into $PORT and the URL into $URL.
 func scriptReady(ts *testscript.TestScript, _ bool, args []string) {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mockbase/mockbase/internal/testkit"
 )
 
 // readmeBlock is a fenced block of the README: its language, the words behind it, and its text.
@@ -76,7 +77,7 @@ func newReader(t *testing.T) *reader {
 	t.Helper()
 	r := &reader{t: t, dir: cloneTree(t)}
 	for range readmePorts {
-		r.ports = append(r.ports, freePort(t))
+		r.ports = append(r.ports, testkit.FreePort(t))
 	}
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte(standInForDocker), 0o700); err != nil {
@@ -281,18 +282,4 @@ func copyFile(t *testing.T, from, to string) {
 	if err := os.WriteFile(to, text, info.Mode().Perm()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

@@ -97,7 +97,7 @@ func TestX12_simulated_limits_go_on_in_memory(t *testing.T) {
 	redis := testkit.StartRedis(t)
 	dir := limitedFolder(t, `
   - { name: get-a, request: GET /a, response: { text: a }, rateLimit: 5/1h }
-  - { name: get-b, request: GET /b, response: { text: b }, rateLimit: 5/10s }
+  - { name: get-b, request: GET /b, response: { text: b }, rateLimit: 5/1h }
   - { name: get-c, request: GET /c, response: { text: c }, rateLimit: [2/1h, { limit: 9, window: 1h, algorithm: gcra }] }
 `)
 	server := start(t, dir, "--redis-url="+redis.URL(), "--redis-budget=2s", sharedSecret, "--metrics=public", "--no-shield-enabled", "--redis-probe-interval=100ms")
