@@ -117,6 +117,14 @@ type FieldError struct {
 	Suggestion string `json:"suggestion,omitempty"`
 	// Inside is where in the text that the pointer leads to the fault is; [Locate] makes it a line and a column of the whole.
 	Inside TextPlace `json:"-"`
+	// Elsewhere is the place of the fault where that is in another file, which the document names; nil for one in the document.
+	Elsewhere *FilePlace `json:"-"`
+}
+
+// FilePlace is a place in a file.
+type FilePlace struct {
+	File, Pointer string
+	Line, Column  int
 }
 
 // Within describes the fault of a file that a document names: its place in the file, and the pointer below root, which is

@@ -2,6 +2,7 @@ package mockbase
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,6 +21,17 @@ func Locate(src []byte, f Format, fields []FieldError) []FieldError {
 		if located[i].Line == 0 {
 			located[i] = locate(root, located[i])
 			locateWithin(src, f, root, &located[i])
+		}
+	}
+	return located
+}
+
+// LocateIn is [Locate] for a text that was read already.
+func LocateIn(root *Node, fields []FieldError) []FieldError {
+	located := slices.Clone(fields)
+	for i := range located {
+		if located[i].Line == 0 {
+			located[i] = locate(root, located[i])
 		}
 	}
 	return located

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/mockbase/mockbase"
@@ -25,6 +26,8 @@ type Description interface {
 	Declares(op, status int) bool
 	// Find finds the operation of a method and a raw path; without one it returns -1 and the methods of the path.
 	Find(method, path, rawQuery string) (op int, methods []string)
+	// Elsewhere are the other paths at which an operation answers that Find found at a path.
+	Elsewhere(op int, path string) []string
 	// PathParameters are the names and decoded values of the parameters in a path.
 	PathParameters(op int, path string) [][2]string
 	Answer(op int, q *mockbase.DocumentRequest) *mockbase.DocumentAnswer
@@ -55,14 +58,20 @@ const maxShelved = 8
 
 // describe compiles a document, or finds it among those that were.
 func (e *Engine) describe(d *mockbase.Document) (Description, error) {
-	source := *d
-	if d.File != "" {
-		text, err := e.joinDocument(d.File)
-		if err != nil {
-			return nil, err
-		}
-		source.Inline = text
+	if d.File == "" {
+		return e.describeText(d, d.Inline)
 	}
+	joined, err := e.joinDocument(d.File)
+	if err != nil {
+		return nil, err
+	}
+	return e.describeText(d, joined.Text)
+}
+
+// describeText compiles a document of a text.
+func (e *Engine) describeText(d *mockbase.Document, text []byte) (Description, error) {
+	source := *d
+	source.Inline = text
 	// Limits and delays are not the document's own matter.
 	source.RateLimit, source.Delay = nil, nil
 	e.library.mu.Lock()
@@ -382,7 +391,9 @@ func (e *Engine) checkDocuments(u *refusals, c *mockbase.Config) {
 			continue // it is refused above, or could not be read
 		}
 		if _, err := e.describe(d); err != nil {
-			u.faults.Append(documentFault(at, d, err))
+			for _, f := range documentFaults(at, d, err) {
+				u.faults.Append(f)
+			}
 		}
 	}
 }
@@ -403,16 +414,6 @@ func (e *Engine) checkDocumentLimits(u *refusals, c *mockbase.Config, i int) {
 	}
 }
 
-// documentFault places the fault of a document within the definition.
-func documentFault(at string, d *mockbase.Document, err error) mockbase.FieldError {
-	at += "/inline"
-	code := mockbase.FieldSyntax
-	if d.File != "" {
-		at, code = at[:len(at)-len("inline")]+"file", mockbase.FieldReference
-	}
-	return mockbase.FieldError{Pointer: at, Code: code, Detail: "is no OpenAPI document that can be read: " + err.Error()}
-}
-
 // documentWarnings lists what is odd about the documents of a configuration.
 func (e *Engine) documentWarnings(list []mockbase.Document) []mockbase.FieldError {
 	var found []mockbase.FieldError
@@ -420,19 +421,43 @@ func (e *Engine) documentWarnings(list []mockbase.Document) []mockbase.FieldErro
 		return nil
 	}
 	for i := range list {
+		at := "#/documents/" + strconv.Itoa(i)
+		if list[i].File != "" {
+			found = append(found, e.fileWarnings(at, &list[i])...)
+			continue
+		}
 		d, err := e.describe(&list[i])
 		if err != nil {
 			continue
 		}
-		at := "#/documents/" + strconv.Itoa(i)
 		for _, w := range d.Warnings() {
-			if len(w.Pointer) > 0 && list[i].File == "" {
-				w.Pointer = at + "/inline" + w.Pointer[1:]
-			} else {
-				w.Pointer = at + "/file"
-			}
-			w.Line, w.Column = 0, 0
+			w.Pointer, w.Line, w.Column = at+"/inline"+strings.TrimPrefix(w.Pointer, "#"), 0, 0
 			found = append(found, w)
+		}
+	}
+	return found
+}
+
+// fileWarnings lists what is odd about a document below the files root. A reference that leads nowhere is told once.
+func (e *Engine) fileWarnings(at string, source *mockbase.Document) []mockbase.FieldError {
+	joined, err := e.joinDocument(source.File)
+	if err != nil {
+		return nil
+	}
+	d, err := e.describeText(source, joined.Text)
+	if err != nil {
+		return nil
+	}
+	var found []mockbase.FieldError
+	broken := map[string]bool{}
+	for _, w := range joined.Warnings {
+		broken[w.Pointer] = broken[w.Pointer] || w.Code == mockbase.FieldReference
+		found = append(found, fileFault(at, w.Code, joined.Place(w), w.Detail))
+	}
+	for _, w := range d.Warnings() {
+		if w.Code != mockbase.FieldReference || !broken[w.Pointer] {
+			w.Line, w.Column = 0, 0
+			found = append(found, fileFault(at, w.Code, joined.Place(w), w.Detail))
 		}
 	}
 	return found

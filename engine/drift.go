@@ -20,15 +20,18 @@ func (p *program) drift(m *mockbase.Mock) []mockbase.FieldError {
 		return nil
 	}
 	for _, d := range p.documents {
-		if d.source.Responses == "disabled" {
-			continue
-		}
+		compared := d.source.Responses != "disabled"
 		for _, method := range m.Request.Methods {
 			op, methods := d.Find(method, m.Request.Path, "")
 			switch {
+			case op >= 0 && compared:
+				return append(driftOf(d, op, m), p.unhidden(d, op, m)...)
 			case op >= 0:
-				return driftOf(d, op, m)
-			case len(methods) > 0 && method != mockbase.MethodAny:
+				return p.unhidden(d, op, m)
+			case len(methods) > 0 && method == mockbase.MethodAny:
+				first, _ := d.Find(methods[0], m.Request.Path, "")
+				return p.unhidden(d, first, m)
+			case len(methods) > 0 && compared:
 				return []mockbase.FieldError{{
 					Pointer: "#/request", Code: mockbase.FieldConflict,
 					Detail: "answers " + method + ", which document " + quoted(d.source.Name) + " does not declare at this path: it has " + strings.Join(methods, ", "),
@@ -37,6 +40,32 @@ func (p *program) drift(m *mockbase.Mock) []mockbase.FieldError {
 		}
 	}
 	return nil
+}
+
+// unhidden warns of a mock that overrides an operation at one of its paths alone: a document answers with and without the prefix of
+// its servers, and a mock has one path (rules W1 and W5).
+func (p *program) unhidden(d *described, op int, m *mockbase.Mock) []mockbase.FieldError {
+	if d.source.ValidateOnly || op < 0 {
+		return nil
+	}
+	method, _ := d.Endpoint(op)
+	left := slices.DeleteFunc(d.Elsewhere(op, m.Request.Path), func(path string) bool {
+		return slices.ContainsFunc(p.snapshot.Mocks, func(other *mockbase.Mock) bool {
+			return !other.Disabled && other.Request.Path == path &&
+				(slices.Contains(other.Request.Methods, method) || slices.Contains(other.Request.Methods, mockbase.MethodAny))
+		})
+	})
+	if len(left) == 0 {
+		return nil
+	}
+	for i := range left {
+		left[i] = quoted(left[i])
+	}
+	return []mockbase.FieldError{{
+		Pointer: "#/request", Code: mockbase.FieldConflict,
+		Detail: "overrides " + d.Name(op) + " of document " + quoted(d.source.Name) + " at this path alone: the document goes on answering " + method + " at " +
+			strings.Join(left, ", ") + ", as its basePath is " + d.source.BasePath + "; make a mock of that path too, or say basePath: strict or ignore",
+	}}
 }
 
 // driftOf compares each answer with an operation.

@@ -60,6 +60,50 @@ func TestW30_answers_of_mocks_are_compared_when_they_are_saved(t *testing.T) {
 	}
 }
 
+// Rules W1 and W5: a mock has one path, and overrides an operation at that alone; where the document answers at another one too, it is
+// told, unless a mock has that path.
+func TestW5_a_mock_that_overrides_below_one_prefix_alone_is_told(t *testing.T) {
+	t.Parallel()
+	document := func(more string) string {
+		return `
+documents:
+  - name: pets
+` + more + `    inline:
+      openapi: 3.0.3
+      info: { title: Pets, version: '1' }
+      servers: [{ url: 'https://api.test/v2' }]
+      paths: { '/pets/{id}': { get: { operationId: getPet, responses: { '200': { description: d } } } } }
+`
+	}
+	const told = `overrides getPet of document "pets" at this path alone: the document goes on answering GET at `
+	for name, c := range map[string]struct{ mocks, document, want string }{
+		"without the prefix":      {`[{ request: 'GET /pets/{id}', response: { status: 200 } }]`, document(""), told + `"/v2/pets/{id}"`},
+		"with it":                 {`[{ request: 'GET /v2/pets/7', response: { status: 200 } }]`, document(""), told + `"/pets/7"`},
+		"any method":              {`[{ request: { method: ANY, path: '/pets/{id}' }, response: { status: 200 } }]`, document(""), told + `"/v2/pets/{id}"`},
+		"answers are not checked": {`[{ request: 'GET /pets/{id}', response: { status: 200 } }]`, document("    responses: disabled\n"), told + `"/v2/pets/{id}"`},
+		"both":                    {`[{ request: 'GET /pets/{id}', response: { status: 200 } }, { request: 'GET /v2/pets/{id}', response: { status: 200 } }]`, document(""), ""},
+		"one path alone":          {`[{ request: 'GET /v2/pets/{id}', response: { status: 200 } }]`, document("    basePath: strict\n"), ""},
+		"nothing is served":       {`[{ request: 'GET /pets/{id}', response: { status: 200 } }]`, document("    serve: false\n"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t, engine.Options{Describe: func(d *mockbase.Document) (engine.Description, error) { return openapi.Compile(d) }})
+			d, err := mockbase.DecodeDefinition([]byte("mocks: "+c.mocks+c.document), mockbase.FormatYAML)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 1, Config: d.Config}, Mocks: d.Mocks}
+			var got strings.Builder
+			for _, w := range e.Warnings(s, d.Mocks[0]) {
+				got.WriteString(w.Detail)
+			}
+			if !strings.HasPrefix(got.String(), c.want) || (c.want == "") != (got.Len() == 0) {
+				t.Errorf("got %s, want %s", &got, c.want)
+			}
+		})
+	}
+}
+
 // Rule W30: a document tells which mocks differ from it, which it does not know, and what nothing answers.
 func TestW30_a_document_tells_how_the_mocks_differ(t *testing.T) {
 	t.Parallel()

@@ -105,7 +105,7 @@ type Options struct {
 	// Describe compiles OpenAPI documents; nil refuses them.
 	Describe Describe
 	// Join reads a document below the files root together with the files that it refers to; nil reads it alone.
-	Join func(name string, text []byte, open func(name string) ([]byte, error)) ([]byte, error)
+	Join Join
 	// Upstreams says which addresses proxies and webhooks may call (rules S5, S6 and T13).
 	Upstreams outbound.Options
 	// MaxStreams bounds the open event streams, and likewise the WebSocket conversations; 0 is the default of both.

@@ -81,7 +81,7 @@ func readFacts(d *mockbase.Document, sent []byte) *facts {
 		warnings[i].Line, warnings[i].Column = 0, 0 // those of what the definition holds
 	}
 	if sent != nil {
-		warnings = mockbase.Locate(sent, formatOf(sent), warnings)
+		warnings = openapi.Locate(sent, warnings)
 	}
 	for _, w := range warnings {
 		found.warnings = append(found.warnings, placedWarning{Code: w.Code, Detail: w.Detail, Pointer: w.Pointer, Line: w.Line, Column: w.Column})

@@ -168,7 +168,7 @@ func (s *schema) checkIn(d direction, value any, location string) []mockbase.Vio
 
 // field is a parameter of a form by its property (rule W16).
 func (r *reading) field(m *mediaType, name string, schema place) *parameter {
-	p := &parameter{in: "formData", name: name, style: styleForm, explode: true, schema: r.operation.document.schemas.of(schema), at: schema}
+	p := &parameter{in: inForm, name: name, style: styleForm, explode: true, schema: r.operation.document.schemas.of(schema), at: schema}
 	encoding := m.encoding.find(name)
 	if style := encoding.text("style"); style != "" {
 		p.style = style
@@ -210,9 +210,6 @@ func (r *reading) checkForm(m *mediaType, pairs []pair) []mockbase.Violation {
 			object[own.name] = decodedForm(own.value)
 		}
 	}
-	for i := range faults {
-		faults[i].Location = "body" + strings.TrimPrefix(faults[i].Location, "formData")
-	}
 	if len(faults) > 0 {
 		return faults
 	}
@@ -234,10 +231,7 @@ func (r *reading) checkForm20(pairs []pair) []mockbase.Violation {
 	own := *r
 	own.query = pairs
 	for _, p := range r.operation.body.form {
-		for _, v := range p.check(&own) {
-			v.Location = "body" + strings.TrimPrefix(v.Location, "formData")
-			list = append(list, v)
-		}
+		list = append(list, p.check(&own)...)
 	}
 	return list
 }
@@ -266,22 +260,24 @@ func (r *reading) checkParts(m *mediaType, parts []part) []mockbase.Violation {
 	declared := s.properties(m.schema.place)
 	object, faults := map[string]any{}, []mockbase.Violation(nil)
 	for _, p := range parts {
-		location := "body." + p.name
-		if wanted := m.encoding.find(p.name).text("contentType"); wanted != "" && !p.of(wanted) {
-			faults = append(faults, violation(location, codeMediaType, "the part is "+quoted(p.contentType)+", wanted is "+wanted)...)
-		}
-		if m.encoding.find(p.name).denies("allowReserved") && strings.ContainsAny(p.text(), reservedCharacters) {
-			faults = append(faults, violation(location, codeCoercion, "the value holds reserved characters")...)
-		}
+		own := spotOf("body").child(p.name)
 		at := declared[p.name]
+		known, _ := object[p.name].([]any)
 		listed := s.kinds(at).has("array")
 		if listed {
-			known, _ := object[p.name].([]any)
-			at = s.item(at, len(known))
-			object[p.name] = append(known, r.partValue(&p, at, location, &faults))
-			continue
+			own, at = own.item(len(known)), s.item(at, len(known))
 		}
-		object[p.name] = r.partValue(&p, at, location, &faults)
+		if wanted := m.encoding.find(p.name).text("contentType"); wanted != "" && !p.of(wanted) {
+			faults = append(faults, own.violation(codeMediaType, "the part is "+quoted(p.contentType)+", wanted is "+wanted)...)
+		}
+		if m.encoding.find(p.name).denies("allowReserved") && strings.ContainsAny(p.text(), reservedCharacters) {
+			faults = append(faults, own.violation(codeCoercion, "the value holds reserved characters")...)
+		}
+		value := r.partValue(&p, at, own, &faults)
+		if listed {
+			value = append(known, value)
+		}
+		object[p.name] = value
 	}
 	if len(faults) > 0 {
 		return faults
@@ -290,19 +286,19 @@ func (r *reading) checkParts(m *mediaType, parts []part) []mockbase.Violation {
 }
 
 // partValue reads one part by its type and schema.
-func (r *reading) partValue(p *part, at place, location string, faults *[]mockbase.Violation) any {
+func (r *reading) partValue(p *part, at place, own spot, faults *[]mockbase.Violation) any {
 	kinds := r.operation.document.schemas.kinds(at)
-	own, _ := parseMedia(p.contentType)
-	if own.isJSON() || kinds.only("object") {
+	sent, _ := parseMedia(p.contentType)
+	if sent.isJSON() || kinds.only("object") {
 		value, err := parseJSON(p.body)
 		if err != nil {
-			*faults = append(*faults, violation(location, codeParse, "the part is no JSON: "+err.Error())...)
+			*faults = append(*faults, own.violation(codeParse, "the part is no JSON: "+err.Error())...)
 		}
 		return value
 	}
 	value, ok := kinds.read(p.text())
 	if !ok {
-		*faults = append(*faults, violation(location, codeCoercion, quoted(p.text())+" is no "+strings.Join(kinds, " or "))...)
+		*faults = append(*faults, own.violation(codeCoercion, quoted(p.text())+" is no "+strings.Join(kinds, " or "))...)
 	}
 	return value
 }

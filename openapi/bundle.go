@@ -46,7 +46,7 @@ func Bundle(name string, text []byte, open Opener) (*Source, error) {
 	}
 	b.attach()
 	b.source.cutDeep()
-	first.files = b.order
+	first.origins, first.others = Origins{member: b.member, files: b.order}, b.others
 	return first, nil
 }
 
@@ -59,7 +59,9 @@ type bundler struct {
 	files        map[string]*mockbase.Node
 	// order are the names of the other files as they were found, waiting those that were not looked through yet.
 	order, waiting []string
-	bytes          int
+	// others are the names of files whose text is an example.
+	others []string
+	bytes  int
 	// seen are the nodes that were looked at: aliases of YAML share them.
 	seen map[*mockbase.Node]bool
 	// file is what is looked through.
@@ -176,11 +178,14 @@ func (b *bundler) external(p place) {
 		if !ok {
 			continue
 		}
+		b.others = append(b.others, name)
 		value := &mockbase.Node{Kind: mockbase.NodeText, Text: string(text)}
 		switch path.Ext(name) {
 		case ".json", ".yaml", ".yml":
 			if parsed, err := b.source.read(text); err == nil {
 				value = parsed
+			} else {
+				b.source.notes.add(p, mockbase.FieldSyntax, "the file "+quoted(name)+" cannot be read, so that its text is the example: "+err.Error())
 			}
 		}
 		m.Key, m.Value = "value", value
@@ -279,6 +284,20 @@ func (b *bundler) read(p place, name string) ([]byte, bool) {
 	return text, true
 }
 
+// asWritten is a reference as its author may have written it, where bundling made it one to a part of the bundle.
+func asWritten(ref string) string {
+	rest, found := strings.CutPrefix(ref, "#/"+membersOfFiles+"/")
+	if !found {
+		return ref
+	}
+	name, fragment, _ := strings.Cut(rest, "/")
+	name = strings.ReplaceAll(strings.ReplaceAll(decoded(name), "~1", "/"), "~0", "~")
+	if fragment == "" {
+		return name
+	}
+	return name + "#/" + fragment
+}
+
 // attach makes the other files members of the document.
 func (b *bundler) attach() {
 	if len(b.order) == 0 {
@@ -295,7 +314,56 @@ func (b *bundler) attach() {
 	b.source.resolved, b.source.anchors = nil, nil
 }
 
-// Files are the names of the files that a bundled document was joined from, without the first.
+// Files are the names of the files that a bundled document was joined from, those of examples among them, without the first.
 func (s *Source) Files() []string {
-	return slices.Clone(s.files)
+	return slices.Concat(s.origins.files, s.others)
+}
+
+// Repairs are the warnings that only the texts of the files give rise to: what is compiled of the document does not tell them again.
+func (s *Source) Repairs() []mockbase.FieldError {
+	return slices.DeleteFunc(s.Warnings(), func(w mockbase.FieldError) bool {
+		switch w.Code {
+		case mockbase.FieldSyntax, mockbase.FieldDuplicateKey, mockbase.FieldLimit:
+			return false
+		default:
+			return !strings.HasPrefix(w.Detail, "the file ")
+		}
+	})
+}
+
+// Place finds out where in its own file a fault of the document is. name is that of the first file.
+func (s *Source) Place(name string, f mockbase.FieldError) mockbase.FilePlace {
+	if f.Line == 0 {
+		f = mockbase.LocateIn(s.tree.root, []mockbase.FieldError{f})[0]
+	}
+	at := mockbase.FilePlace{Line: f.Line, Column: f.Column}
+	if at.File, at.Pointer = s.origins.Of(f.Pointer); at.File == "" {
+		at.File = name
+	}
+	return at
+}
+
+// Origins tell which files the parts of a bundled document come from. The zero value is a document of one file.
+type Origins struct {
+	// member is the one that holds the other files.
+	member string
+	files  []string
+}
+
+// Origins are those of the document.
+func (s *Source) Origins() Origins { return s.origins }
+
+// Of is the file that a place comes from, "" for the first one, and the place's pointer there. The value of an example that is a
+// file of its own belongs to the file that names it.
+func (o Origins) Of(pointer string) (file, within string) {
+	rest, found := strings.CutPrefix(pointer, "#/"+o.member+"/")
+	if !found || o.member == "" {
+		return "", pointer
+	}
+	for _, name := range o.files {
+		if below, ok := strings.CutPrefix(rest, mockbase.PointerToken(name)); ok && (below == "" || below[0] == '/') {
+			return name, "#" + below
+		}
+	}
+	return "", pointer
 }

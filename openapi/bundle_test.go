@@ -53,7 +53,7 @@ func bundled(t *testing.T, files openapi.Files, root string) (*openapi.Document,
 func TestW22_a_document_of_several_files_answers_as_one(t *testing.T) {
 	t.Parallel()
 	d, source := bundled(t, severalFiles(), "")
-	if diff := cmp.Diff([]string{"paths/pet.yaml", "models/a b.json"}, source.Files()); diff != "" {
+	if diff := cmp.Diff([]string{"paths/pet.yaml", "models/a b.json", "examples/one.json"}, source.Files()); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	if list := source.Warnings(); len(list) > 0 {

@@ -186,7 +186,7 @@ func (r *response) checkHeaders(h http.Header) []mockbase.Violation {
 		value := l.value([]pair{{name: own.name, value: strings.Join(lines, ", ")}})
 		faults := l.faults
 		if len(faults) == 0 {
-			faults = own.schema.check(toClient, value, p.location())
+			faults = own.schema.checkAt(toClient, value, p.spot())
 		}
 		for _, v := range faults {
 			v.Location = "response." + v.Location

@@ -114,7 +114,7 @@ func (d *Document) plant(at place, t *template, made []*operation) {
 	for _, op := range made {
 		for _, prefix := range d.prefixes(op) {
 			if byPrefix[prefix] == nil {
-				byPrefix[prefix] = &entry{template: t.below(prefix)}
+				byPrefix[prefix] = &entry{template: t.below(prefix), prefix: prefix}
 				order = append(order, prefix)
 			}
 			byPrefix[prefix].operations = append(byPrefix[prefix].operations, op)
@@ -317,6 +317,29 @@ func (d *Document) bindPath(op *operation, path string) []pair {
 		if slices.Contains(e.operations, op) {
 			return e.bind(path)
 		}
+	}
+	return nil
+}
+
+// Elsewhere are the other paths at which an operation answers that Find found at a path: with and without the prefix of a server
+// (rule W1).
+func (d *Document) Elsewhere(op int, path string) []string {
+	own := d.operations[op]
+	for _, e := range d.index.find(path) {
+		if !slices.Contains(e.operations, own) {
+			continue
+		}
+		rest, ok := strings.CutPrefix(path, e.prefix)
+		if !ok {
+			return nil // the prefix has a variable
+		}
+		var list []string
+		for _, prefix := range d.prefixes(own) {
+			if prefix != e.prefix {
+				list = append(list, prefix+rest)
+			}
+		}
+		return list
 	}
 	return nil
 }

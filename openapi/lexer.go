@@ -17,8 +17,8 @@ type lexer struct {
 	faults    []mockbase.Violation
 }
 
-func (l *lexer) fault(location, code, message string) {
-	l.faults = append(l.faults, violation(location, code, message)...)
+func (l *lexer) fault(at spot, code, message string) {
+	l.faults = append(l.faults, at.violation(code, message)...)
 }
 
 // value reads the whole parameter.
@@ -33,10 +33,10 @@ func (l *lexer) value(sent []pair) any {
 	case kinds.has("array") && (!kinds.scalar() || len(sent) > 1 || strings.Contains(sent[0].value, l.delimiter())):
 		return l.list(sent)
 	case len(sent) > 1:
-		l.fault(p.location(), "type", "the parameter is given "+strconv.Itoa(len(sent))+" times and is no list")
+		l.fault(p.spot(), "type", "the parameter is given "+strconv.Itoa(len(sent))+" times and is no list")
 		return nil
 	default:
-		return l.scalar(p.decode(l.bare(sent[0].value)), p.schema.place, p.location())
+		return l.scalar(p.decode(l.bare(sent[0].value)), p.schema.place, p.spot())
 	}
 }
 
@@ -102,12 +102,12 @@ func (l *lexer) list(sent []pair) any {
 	p := l.parameter
 	var pieces []string
 	switch {
-	case p.explode && (p.in == inQuery || p.in == inCookie || p.in == "formData"):
+	case p.explode && (p.in == inQuery || p.in == inCookie || p.in == inForm):
 		for _, one := range sent {
 			pieces = append(pieces, one.value)
 		}
 	case len(sent) > 1:
-		l.fault(p.location(), "type", "the parameter is given "+strconv.Itoa(len(sent))+" times")
+		l.fault(p.spot(), "type", "the parameter is given "+strconv.Itoa(len(sent))+" times")
 		return nil
 	default:
 		pieces = l.split(sent[0].value)
@@ -119,7 +119,7 @@ func (l *lexer) list(sent []pair) any {
 	}
 	values := make([]any, len(pieces))
 	for i, piece := range pieces {
-		values[i] = l.scalar(p.decode(piece), l.schemas.item(p.schema.place, i), p.location()+"."+strconv.Itoa(i))
+		values[i] = l.scalar(p.decode(piece), l.schemas.item(p.schema.place, i), p.spot().item(i))
 	}
 	return values
 }
@@ -139,7 +139,7 @@ func (l *lexer) object(sent []pair) any {
 	default:
 		pieces := l.split(sent[0].value)
 		if len(pieces)%2 != 0 {
-			l.fault(p.location(), codeCoercion, "an object is names and values in turn, and one of them is missing")
+			l.fault(p.spot(), codeCoercion, "an object is names and values in turn, and one of them is missing")
 			return nil
 		}
 		for pairOf := range slices.Chunk(pieces, 2) {
@@ -149,7 +149,7 @@ func (l *lexer) object(sent []pair) any {
 	declared := l.schemas.properties(p.schema.place)
 	object := map[string]any{}
 	for _, m := range members {
-		object[m.name] = l.scalar(p.decode(m.value), declared[m.name], p.location()+"."+m.name)
+		object[m.name] = l.scalar(p.decode(m.value), declared[m.name], p.spot().child(m.name))
 	}
 	return object
 }
@@ -164,7 +164,7 @@ func (l *lexer) deep(sent []pair) any {
 		}
 		at.values = append(at.values, one.value)
 	}
-	return l.deepValue(root, l.parameter.schema.place, l.parameter.location(), 0)
+	return l.deepValue(root, l.parameter.schema.place, l.parameter.spot(), 0)
 }
 
 // deepNode is one name in brackets.
@@ -185,32 +185,32 @@ func (n *deepNode) child(key string) *deepNode {
 	return n.children[key]
 }
 
-func (l *lexer) deepValue(n *deepNode, at place, location string, depth int) any {
+func (l *lexer) deepValue(n *deepNode, at place, own spot, depth int) any {
 	switch kinds := l.schemas.kinds(at); {
 	case depth > maxDeep:
-		l.fault(location, codeCoercion, "the object is nested too deep")
+		l.fault(own, codeCoercion, "the object is nested too deep")
 		return nil
 	case len(n.keys) == 0 && !kinds.has("array"):
 		if len(n.values) > 1 {
-			l.fault(location, "type", "the member is given several times and is no list")
+			l.fault(own, "type", "the member is given several times and is no list")
 			return nil
 		}
-		return l.scalar(l.parameter.decode(n.values[0]), at, location)
+		return l.scalar(l.parameter.decode(n.values[0]), at, own)
 	case kinds.has("array") && !kinds.has("object"):
 		values := []any{}
 		for _, raw := range n.values {
-			values = append(values, l.scalar(l.parameter.decode(raw), l.schemas.item(at, len(values)), location))
+			values = append(values, l.scalar(l.parameter.decode(raw), l.schemas.item(at, len(values)), own.item(len(values))))
 		}
 		for _, key := range n.keys {
-			for _, own := range n.children[key].apart() {
-				values = append(values, l.deepValue(own, l.schemas.item(at, len(values)), location+"."+key, depth+1))
+			for _, item := range n.children[key].apart() {
+				values = append(values, l.deepValue(item, l.schemas.item(at, len(values)), own.item(len(values)), depth+1))
 			}
 		}
 		return values
 	}
 	declared, object := l.schemas.properties(at), map[string]any{}
 	for _, key := range n.keys {
-		object[key] = l.deepValue(n.children[key], declared[key], location+"."+key, depth+1)
+		object[key] = l.deepValue(n.children[key], declared[key], own.child(key), depth+1)
 	}
 	return object
 }
@@ -231,11 +231,11 @@ func (n *deepNode) apart() []*deepNode {
 }
 
 // scalar reads a decoded text by the types of a schema.
-func (l *lexer) scalar(text string, at place, location string) any {
+func (l *lexer) scalar(text string, at place, own spot) any {
 	kinds := l.schemas.kinds(at)
 	value, ok := kinds.read(text)
 	if !ok {
-		l.fault(location, codeCoercion, quoted(text)+" is no "+strings.Join(kinds, " or "))
+		l.fault(own, codeCoercion, quoted(text)+" is no "+strings.Join(kinds, " or "))
 	}
 	return value
 }

@@ -17,8 +17,9 @@ const (
 // Source is a parsed OpenAPI document.
 type Source struct {
 	tree *source
-	// files are those that the document was joined from, beside the first.
-	files []string
+	// origins are the files that the document was joined from; others are those of examples.
+	origins Origins
+	others  []string
 }
 
 // Parse reads an OpenAPI document of version 2.0, 3.0 or 3.1 as JSON or YAML. Later versions are read like 3.1. It fails
@@ -49,6 +50,16 @@ func (s *Source) Version() string { return s.tree.version }
 
 // JSON is the document as compact JSON, repaired, in the order of its members.
 func (s *Source) JSON() []byte { return s.tree.root.JSON() }
+
+// Locate fills in the places of faults that have none, by reading the text of a document again, repaired as [Parse] reads it. What
+// cannot be read gives no places.
+func Locate(text []byte, faults []mockbase.FieldError) []mockbase.FieldError {
+	root, err := (&source{notes: &notes{}}).read(text)
+	if err != nil {
+		return faults
+	}
+	return mockbase.LocateIn(root, faults)
+}
 
 // read parses the text, and once more after a repair.
 func (s *source) read(text []byte) (*mockbase.Node, error) {

@@ -51,9 +51,8 @@ func (op *operation) ready() *operation {
 func (op *operation) readParameters() {
 	var form []*parameter
 	for _, p := range append(op.path.find("parameters").items(), op.at.find("parameters").items()...) {
-		at, ok := op.document.source.follow(p)
-		if !ok || !at.is(mockbase.NodeObject) {
-			op.document.source.notes.add(p, mockbase.FieldType, "the parameter is left out: it is no object")
+		at, ok := op.document.source.object(p, "the parameter is left out: it is")
+		if !ok {
 			continue
 		}
 		own := op.readParameter(at)
@@ -61,7 +60,7 @@ func (op *operation) readParameters() {
 		case own == nil:
 		case own.in == "body":
 			op.body = op.bodyOf20(own)
-		case own.in == "formData":
+		case own.in == inForm:
 			form = append(form, own)
 		default:
 			op.parameters = replaced(op.parameters, own)

@@ -14,6 +14,8 @@ const (
 	inQuery  = "query"
 	inHeader = "header"
 	inCookie = "cookie"
+	// inForm is a field of a form: in OpenAPI 2.0 a parameter, later a property of the body.
+	inForm = "formData"
 )
 
 // The styles of parameters (rule W7). tabDelimited is OpenAPI 2.0's tsv.
@@ -45,7 +47,7 @@ func (op *operation) readParameter(at place) *parameter {
 	p := &parameter{in: at.text("in"), name: at.text("name"), required: at.holds("required"), allowEmpty: at.holds("allowEmptyValue"), at: at}
 	switch p.in {
 	case inPath, inQuery, inHeader, inCookie:
-	case "body", "formData":
+	case "body", inForm:
 		if op.document.source.dialect == dialect20 {
 			break
 		}
@@ -99,7 +101,7 @@ func (p *parameter) shape30(op *operation) {
 func (p *parameter) shape20(op *operation) {
 	p.schema = op.document.schemas.of(p.at)
 	p.style = styleSimple
-	if p.in == inQuery || p.in == "formData" {
+	if p.in == inQuery || p.in == inForm {
 		p.style = styleForm
 	}
 	switch p.at.text("collectionFormat") {
@@ -114,15 +116,20 @@ func (p *parameter) shape20(op *operation) {
 	}
 }
 
-// location is where a violation of the parameter is.
-func (p *parameter) location() string { return p.in + "." + p.name }
+// spot is where a violation of the parameter is. Fields of forms are members of the body.
+func (p *parameter) spot() spot {
+	if p.in == inForm {
+		return spotOf("body").child(p.name)
+	}
+	return spotOf(p.in + "." + p.name)
+}
 
 // check reads the parameter of a request and validates it.
 func (p *parameter) check(r *reading) []mockbase.Violation {
 	sent := r.raw(p)
 	if len(sent) == 0 {
 		if p.required {
-			return violation(p.location(), codeMissing, "the parameter is required")
+			return p.spot().violation(codeMissing, "the parameter is required")
 		}
 		return nil
 	}
@@ -143,7 +150,7 @@ func (p *parameter) check(r *reading) []mockbase.Violation {
 	if len(l.faults) > 0 {
 		return l.faults
 	}
-	return p.schema.check(r.direction, value, p.location())
+	return p.schema.checkAt(r.direction, value, p.spot())
 }
 
 // checkSpelling refuses what the document forbids in so many words: empty values and reserved characters (rule W10).
@@ -151,11 +158,11 @@ func (p *parameter) checkSpelling(sent []pair) []mockbase.Violation {
 	for _, own := range sent {
 		switch {
 		case own.value == "" && p.at.denies("allowEmptyValue"):
-			return violation(p.location(), "minLength", "the value must not be empty")
+			return p.spot().violation("minLength", "the value must not be empty")
 		case p.at.denies("allowReserved") && strings.ContainsAny(own.value, reservedCharacters):
-			return violation(p.location(), codeCoercion, "the value holds reserved characters that are not percent-encoded")
+			return p.spot().violation(codeCoercion, "the value holds reserved characters that are not percent-encoded")
 		case !p.begins(own.value):
-			return violation(p.location(), codeCoercion, "the value does not begin as the style "+p.style+" wants it")
+			return p.spot().violation(codeCoercion, "the value does not begin as the style "+p.style+" wants it")
 		}
 	}
 	return nil
@@ -188,18 +195,18 @@ func (p *parameter) checkContent(sent []pair, r *reading) []mockbase.Violation {
 	}
 	value, err := parseJSON([]byte(text))
 	if err != nil {
-		return violation(p.location(), codeParse, "the value is no JSON: "+err.Error())
+		return p.spot().violation(codeParse, "the value is no JSON: "+err.Error())
 	}
 	if p.content.schema == nil {
 		return nil
 	}
-	return p.content.schema.check(r.direction, value, p.location())
+	return p.content.schema.checkAt(r.direction, value, p.spot())
 }
 
 // decode undoes the encoding of a piece of a raw value.
 func (p *parameter) decode(raw string) string {
 	switch p.in {
-	case inQuery, "formData":
+	case inQuery, inForm:
 		return decodedForm(raw)
 	case inHeader:
 		return raw

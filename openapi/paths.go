@@ -162,7 +162,9 @@ type shapedBranch struct {
 
 // entry is a path of a document, with or without the prefix of a server.
 type entry struct {
-	template   template
+	template template
+	// prefix is that of the server.
+	prefix     string
 	operations []*operation
 }
 

@@ -43,9 +43,8 @@ func (op *operation) readResponses() {
 
 func (op *operation) readResponse(key string, p place) *response {
 	r := &response{key: key, at: p}
-	at, ok := op.document.source.follow(p)
-	if !ok || !at.is(mockbase.NodeObject) {
-		op.document.source.notes.add(p, mockbase.FieldType, "the response has no description; it is empty")
+	at, ok := op.document.source.object(p, "the response is empty: it is")
+	if !ok {
 		return r
 	}
 	r.at = at

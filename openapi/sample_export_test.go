@@ -73,7 +73,7 @@ func (w *sampler) target() error {
 		case err != nil && !p.required:
 			continue
 		case err != nil:
-			return errors.New("the parameter " + p.location() + " has no value: " + err.Error())
+			return errors.New("the parameter " + p.spot().location + " has no value: " + err.Error())
 		}
 		switch p.in {
 		case inPath:

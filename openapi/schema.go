@@ -82,19 +82,24 @@ func (s *schemas) number(p place) *schema {
 
 // check validates a value. A schema that cannot be compiled allows everything.
 func (s *schema) check(d direction, value any, location string) []mockbase.Violation {
+	return s.checkAt(d, value, spotOf(location))
+}
+
+// checkAt validates a value that is a part of a message.
+func (s *schema) checkAt(d direction, value any, at spot) []mockbase.Violation {
 	compiled, err := s.validator(d)
 	if err != nil {
 		return nil
 	}
 	err = compiled.Validate(value)
 	if errors.Is(err, schemawork.ErrTooLarge) {
-		return violation(location, codeTooLarge, err.Error())
+		return at.violation(codeTooLarge, err.Error())
 	}
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
 		return nil
 	}
-	r := &reporter{schemas: s.owner, value: value, location: location}
+	r := &reporter{schemas: s.owner, value: value, spot: at}
 	return r.report(invalid)
 }
 

@@ -150,13 +150,26 @@ func (s *source) follow(p place) (place, bool) {
 		}
 		next, ok := s.resolve(ref)
 		if !ok {
-			s.notes.add(p, mockbase.FieldReference, "the reference "+quoted(ref)+" leads nowhere within the document")
+			s.notes.add(p, mockbase.FieldReference, "the reference "+quoted(asWritten(ref))+" leads nowhere within the document")
 			return place{}, false
 		}
 		p = next
 	}
 	s.notes.add(start, mockbase.FieldReference, "more than "+strconv.Itoa(longestChain)+" references lead to one another: they are not followed")
 	return place{}, false
+}
+
+// object goes from a reference to the object that it means. It reports false for what is none, with a warning that begins as what
+// says; that of a reference that leads nowhere is enough.
+func (s *source) object(p place, what string) (place, bool) {
+	if p.node == nil {
+		return place{}, false
+	}
+	at, ok := s.follow(p)
+	if ok && !at.is(mockbase.NodeObject) {
+		s.notes.add(p, mockbase.FieldType, what+" "+at.node.Kind.String()+" and no object")
+	}
+	return at, ok && at.is(mockbase.NodeObject)
 }
 
 // resolve finds what a reference names within the document.

@@ -35,10 +35,10 @@ func violation(location, code, text string) []mockbase.Violation {
 
 // reporter turns what the validator says into violations.
 type reporter struct {
-	schemas  *schemas
-	value    any
-	location string
-	list     []mockbase.Violation
+	schemas *schemas
+	value   any
+	spot    spot
+	list    []mockbase.Violation
 	// declared are the places of members that a schema names and that were not evaluated, as its check failed before.
 	declared map[string]bool
 }
@@ -53,15 +53,11 @@ func (r *reporter) report(e *jsonschema.ValidationError) []mockbase.Violation {
 }
 
 func (r *reporter) add(e *jsonschema.ValidationError, code, text string, names ...string) {
-	within := slices.Concat(e.InstanceLocation, names)
-	location := strings.Join(slices.Concat([]string{r.location}, within), ".")
-	made := violation(strings.TrimPrefix(location, "."), code, text)
-	if r.location == "body" || r.location == "response.body" {
-		for _, token := range within {
-			made[0].Pointer += "/" + mockbase.PointerToken(token)
-		}
+	at := r.spot
+	for _, name := range slices.Concat(e.InstanceLocation, names) {
+		at = at.child(name)
 	}
-	r.list = append(r.list, made...)
+	r.list = append(r.list, at.violation(code, text)...)
 }
 
 func (r *reporter) collect(e *jsonschema.ValidationError) {

@@ -216,8 +216,12 @@ func (r *remote) warnOfPlan(one *planned) {
 	if r.quiet {
 		return
 	}
-	for _, w := range one.plan.Warnings {
-		finding := one.project.Finding(mockFault(w))
+	faults := make([]mockbase.FieldError, len(one.plan.Warnings))
+	for i, w := range one.plan.Warnings {
+		faults[i] = mockFault(w)
+	}
+	repairs := one.project.Repairs()
+	for _, finding := range append(repairs, files.Further(repairs, one.project.FindingsOf(faults))...) {
 		finding.Message = "warning: " + finding.Message
 		printf(r.Err, "%s\n", finding)
 	}

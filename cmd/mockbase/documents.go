@@ -16,10 +16,11 @@ func describeDocument(d *mockbase.Document) (engine.Description, error) {
 }
 
 // joinDocument lets engines read OpenAPI documents of several files below the files root.
-func joinDocument(name string, text []byte, open func(name string) ([]byte, error)) ([]byte, error) {
+func joinDocument(name string, text []byte, open func(name string) ([]byte, error)) (*engine.Joined, error) {
 	joined, err := openapi.Bundle(name, text, open)
 	if err != nil {
 		return nil, err
 	}
-	return joined.JSON(), nil
+	place := func(f mockbase.FieldError) mockbase.FilePlace { return joined.Place(name, f) }
+	return &engine.Joined{Text: joined.JSON(), Warnings: joined.Repairs(), Place: place}, nil
 }

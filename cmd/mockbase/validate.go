@@ -110,14 +110,13 @@ func examine(judge *engine.Engine, project *files.Project, set *files.Set) {
 	if len(faults) > 0 || project.Partial() {
 		return
 	}
-	for _, f := range append(fetched, judge.ConfigWarnings(settings)...) {
-		set.Warnings = append(set.Warnings, project.Finding(f))
-	}
+	warnings := append(fetched, judge.ConfigWarnings(settings)...)
 	for i, m := range snapshot.Mocks {
 		for _, f := range judge.Warnings(snapshot, m) {
-			set.Warnings = append(set.Warnings, project.Finding(ofMock(f, i)))
+			warnings = append(warnings, ofMock(f, i))
 		}
 	}
+	set.Warnings = append(set.Warnings, files.Further(set.Warnings, project.FindingsOf(warnings))...)
 }
 
 // snapshotOf is the project as a server would hold it.
@@ -143,6 +142,7 @@ type verdict struct {
 	Path     string        `json:"path"`
 	Line     int           `json:"line,omitempty"`
 	Column   int           `json:"column,omitempty"`
+	Pointer  string        `json:"pointer,omitempty"`
 	Code     mockbase.Code `json:"code"`
 	Message  string        `json:"message"`
 	text     string
@@ -183,7 +183,7 @@ func verdictsOf(set *files.Set) []verdict {
 	verdicts := make([]verdict, 0, len(set.Faults)+len(set.Warnings))
 	add := func(severity, mark string, found []files.Finding) {
 		for _, f := range found {
-			verdicts = append(verdicts, verdict{severity, f.Path, f.Line, f.Column, f.Code, f.Message, mark + f.String()})
+			verdicts = append(verdicts, verdict{severity, f.Path, f.Line, f.Column, f.Pointer, f.Code, f.Message, mark + f.String()})
 		}
 	}
 	add("error", "", set.Faults)

@@ -4,20 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/openapi"
 )
 
-// The bounds of OpenAPI documents: their length (rule M-9), and the depth that they may have within a definition.
-const (
-	maxDocumentSize  = 32 << 20
-	maxDocumentDepth = 400
-	maxDocumentNodes = 5_000_000
-)
+// maxDocumentSize is the longest OpenAPI document (rule M-9).
+const maxDocumentSize = 32 << 20
 
 // Why files are not read.
 var (
@@ -25,32 +23,85 @@ var (
 	errLongFile = errors.New("it is longer than 10 MiB")
 )
 
-// openAPI is the OpenAPI document in a file, repaired as far as it can be; a node that names none is left as it is.
+// attached is an OpenAPI document that stands in a definition in the place of its file.
+type attached struct {
+	// name is the place of the file below the folder that is loaded, origins are the files that it was joined from.
+	name    string
+	origins openapi.Origins
+	// text is the document as JSON.
+	text json.RawMessage
+	// warnings tell what was repaired.
+	warnings []mockbase.FieldError
+}
+
+// attach reads an OpenAPI document with the files that it refers to. name is its place below the folder that is loaded, which
+// nothing is read from outside of. It also returns the files that it names.
+func attach(s *source, name string, text []byte) (*attached, []string, error) {
+	parsed, err := openapi.Bundle(name, text, s.sibling)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &attached{name: name, origins: parsed.Origins(), text: parsed.JSON()}
+	for _, w := range parsed.Repairs() {
+		a.warnings = append(a.warnings, a.place(w))
+	}
+	return a, parsed.Files(), nil
+}
+
+// place tells of a fault in which file it is.
+func (a *attached) place(f mockbase.FieldError) mockbase.FieldError {
+	at := &mockbase.FilePlace{Line: f.Line, Column: f.Column}
+	at.File, at.Pointer = a.origins.Of(f.Pointer)
+	if at.File == "" {
+		at.File = a.name
+	}
+	f.Elsewhere = at
+	return f
+}
+
+// inlined tells whether a pointer into a definition leads to an attached document, and where in it.
+func inlined(pointer string) (index int, within string, ok bool) {
+	rest, found := strings.CutPrefix(pointer, "#/documents/")
+	number, rest, _ := strings.Cut(rest, "/")
+	index, err := strconv.Atoi(number)
+	if !found || err != nil {
+		return 0, "", false
+	}
+	within, found = strings.CutPrefix(rest, "inline")
+	return index, "#" + within, found && (within == "" || within[0] == '/')
+}
+
+// openAPI puts an empty object in the place of the name of an OpenAPI document, whose text follows later: it may be large. A
+// node that names none is left as it is.
 func (i *inliner) openAPI(n *mockbase.Node) *mockbase.Node {
 	text, ok := i.read(n)
 	if !ok {
 		return n
 	}
-	value, parsed, err := readDocument(i.source, path.Join(path.Dir(i.source.name), path.Clean(n.Text)), text)
+	name := path.Join(path.Dir(i.source.name), path.Clean(n.Text))
+	document, names, err := attach(i.source, name, text)
 	if err != nil {
-		i.fault(n, mockbase.FieldSyntax, "the file %q cannot be read: %s", n.Text, err.Error())
+		i.refuse(n, name, err)
 		return n
 	}
-	i.names = append(i.names, parsed.Files()...)
-	return value
+	i.names = append(i.names, names...)
+	if i.attached == nil {
+		i.attached = map[int]*attached{}
+	}
+	i.attached[i.document] = document
+	return &mockbase.Node{Kind: mockbase.NodeObject, Line: n.Line, Column: n.Column}
 }
 
-// readDocument reads an OpenAPI document with the files that it refers to. name is its place below the folder that is
-// loaded, which nothing is read from outside of.
-func readDocument(s *source, name string, text []byte) (*mockbase.Node, *openapi.Source, error) {
-	parsed, err := openapi.Bundle(name, text, s.sibling)
-	if err != nil {
-		return nil, nil, err
+// refuse notes the faults of a file that is no OpenAPI document, with their places in it.
+func (i *inliner) refuse(n *mockbase.Node, name string, err error) {
+	fields := faultsOf(err)
+	if len(fields) == 0 {
+		i.fault(n, mockbase.FieldSyntax, "the file %q cannot be read: %s", n.Text, err.Error())
 	}
-	value, err := mockbase.ParseNode(parsed.JSON(), mockbase.FormatJSON, mockbase.ParseLimits{
-		Bytes: maxDocumentSize, Depth: maxDocumentDepth, Values: maxDocumentNodes,
-	})
-	return value, parsed, err
+	for _, f := range fields[:min(len(fields), maxFileFaults)] {
+		i.fault(n, f.Code, "%s", f.Detail)
+		i.faults[len(i.faults)-1].Elsewhere = &mockbase.FilePlace{File: name, Pointer: f.Pointer, Line: f.Line, Column: f.Column}
+	}
 }
 
 // isDocument tells whether a file is an OpenAPI document and no definition: it says so at its top level.
@@ -79,28 +130,37 @@ func isDocument(s *source) bool {
 }
 
 // definitionOf makes a definition of an OpenAPI document: it answers everything, and is called like its file.
-func definitionOf(s *source) (definition *mockbase.Definition, names []string, err error) {
+func definitionOf(s *source) reading {
 	if len(s.text) > maxDocumentSize {
-		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldLimit, Detail: "the document is longer than 32 MiB"}})
+		return reading{err: mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldLimit, Detail: "the document is longer than 32 MiB"}})}
 	}
-	document, parsed, err := readDocument(s, s.name, s.text)
+	document, names, err := attach(s, s.name, s.text)
 	if err != nil {
-		return nil, nil, err
+		return reading{err: err}
 	}
-	warnings := slices.DeleteFunc(parsed.Warnings(), func(w mockbase.FieldError) bool {
-		// Other warnings are those of the engine, too.
-		return w.Code != mockbase.FieldSyntax && w.Code != mockbase.FieldDuplicateKey && !strings.HasPrefix(w.Detail, "the file ")
+	config, err := mockbase.DecodeConfigPart(map[string]json.RawMessage{
+		"documents": json.RawMessage(`[{"name":"` + documentName(s.name) + `","inline":{}}]`),
 	})
-	names = parsed.Files()
-	entry := &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{
-		{Key: "name", Value: textNode(documentName(s.name))}, {Key: "inline", Value: document},
-	}}
-	list := mockbase.Node{Kind: mockbase.NodeList, Items: []*mockbase.Node{entry}}
-	config, err := mockbase.DecodeConfigPart(map[string]json.RawMessage{"documents": list.JSON()})
 	if err != nil {
-		return nil, nil, fmt.Errorf("decode document: %w", err)
+		return reading{err: fmt.Errorf("decode document: %w", err)}
 	}
-	return &mockbase.Definition{Config: config, Warnings: warnings}, names, nil
+	r := reading{definition: &mockbase.Definition{Config: config}, names: names, attached: map[int]*attached{0: document}}
+	r.err = r.fill()
+	return r
+}
+
+// fill puts the texts of attached documents in their places.
+func (r *reading) fill() error {
+	texts := make(map[int]json.RawMessage, len(r.attached))
+	for _, index := range slices.Sorted(maps.Keys(r.attached)) {
+		texts[index] = r.attached[index].text
+		r.attached[index].text = nil
+		r.definition.Warnings = append(r.definition.Warnings, r.attached[index].warnings...)
+	}
+	if err := r.definition.Config.SetInline(texts); err != nil {
+		return fmt.Errorf("attach documents: %w", err)
+	}
+	return nil
 }
 
 // sibling reads a file that a document refers to, by its place below the folder that is loaded.
@@ -133,15 +193,4 @@ func documentName(name string) string {
 		return "document"
 	}
 	return slug
-}
-
-// own turns a pointer into a definition into one into the file, where that is an OpenAPI document itself.
-func (s *source) own(pointer string) string {
-	if !isDocument(s) {
-		return pointer
-	}
-	if _, rest, ok := strings.Cut(pointer, "/inline"); ok {
-		return "#" + rest
-	}
-	return "#"
 }

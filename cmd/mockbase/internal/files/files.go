@@ -12,6 +12,8 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +54,21 @@ type Set struct {
 	Files int
 }
 
+// Further returns the warnings that were not told before. A reference that leads nowhere is told once: as the file that cannot be
+// read, or as the place that has nothing.
+func Further(before, list []Finding) []Finding {
+	type spot struct{ path, pointer string }
+	told := map[spot]bool{}
+	for _, w := range before {
+		if w.Code == mockbase.FieldReference {
+			told[spot{w.Path, w.Pointer}] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(w Finding) bool {
+		return w.Code == mockbase.FieldReference && told[spot{w.Path, w.Pointer}]
+	})
+}
+
 // Project is one project, joined from all files that name it.
 type Project struct {
 	Slug       string
@@ -76,14 +93,29 @@ type part struct {
 	faults []mockbase.FieldError
 	// first is the index of the file's first mock in the joined definition.
 	first int
+	// attached are the OpenAPI documents of the definition that are files, by the indexes of their entries.
+	attached map[int]*attached
+	// shapes are what the sections hold, as far as somebody asked.
+	shapes map[string]sectionShape
+}
+
+// reading is what was read of a file.
+type reading struct {
+	definition *mockbase.Definition
+	// names are the files that it names, as places below the folder.
+	names    []string
+	attached map[int]*attached
+	err      error
 }
 
 // Finding is a fault or a warning about a place in a file.
 type Finding struct {
 	Path         string
 	Line, Column int
-	Code         mockbase.Code
-	Message      string
+	// Pointer is the place in the file as a JSON Pointer fragment, "" for one that is not known.
+	Pointer string
+	Code    mockbase.Code
+	Message string
 }
 
 // String reads "path:line:column: message [code]" (rule C-8); the place is left out as far as it is not known.
@@ -137,16 +169,11 @@ type loader struct {
 
 // take adds the definitions that files hold. A file that another one names is a part of that one, and no definition.
 func (l *loader) take(sources []*source) {
-	type result struct {
-		definition *mockbase.Definition
-		err        error
-	}
-	results := make([]result, len(sources))
+	results := make([]reading, len(sources))
 	named := map[string]bool{}
 	for i, s := range sources {
-		definition, names, err := l.read(s)
-		results[i] = result{definition, err}
-		for _, name := range names {
+		results[i] = l.read(s)
+		for _, name := range results[i].names {
 			named[name] = true
 		}
 	}
@@ -166,7 +193,7 @@ func (l *loader) take(sources []*source) {
 			l.lost = true
 			continue
 		}
-		l.add(s, results[i].definition, s.pointed(faultsOf(results[i].err)))
+		l.add(s, &results[i])
 	}
 }
 
@@ -214,7 +241,8 @@ func pointerAt(n *mockbase.Node, line, column int, pointer string) string {
 	return ""
 }
 
-func (l *loader) add(s *source, definition *mockbase.Definition, faults []mockbase.FieldError) {
+func (l *loader) add(s *source, r *reading) {
+	definition := r.definition
 	for _, w := range definition.Warnings {
 		l.set.Warnings = append(l.set.Warnings, s.finding(w))
 	}
@@ -225,41 +253,49 @@ func (l *loader) add(s *source, definition *mockbase.Definition, faults []mockba
 		l.projects[slug] = p
 	}
 	p.Unnamed = p.Unnamed && l.options.Project == "" && definition.Project == ""
-	p.parts = append(p.parts, &part{source: s, definition: definition, faults: faults})
+	p.parts = append(p.parts, &part{source: s, definition: definition, faults: s.pointed(faultsOf(r.err)), attached: r.attached})
 }
 
 // read reads one file. A file without variables and other files in it is decoded as it stands; otherwise the places of
-// faults are looked up in the text that was written. It also returns the files that it names, as places below the folder.
-func (l *loader) read(s *source) (definition *mockbase.Definition, names []string, err error) {
+// faults are looked up in the text that was written.
+func (l *loader) read(s *source) reading {
 	if isDocument(s) {
 		return definitionOf(s)
 	}
 	if len(s.text) > maxFileSize {
-		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{
+		return reading{err: mockbase.Invalid([]mockbase.FieldError{{
 			Pointer: "#", Code: mockbase.FieldLimit, Detail: fmt.Sprintf("the file has %d bytes, at most %d are read", len(s.text), maxFileSize),
-		}})
+		}})}
 	}
 	if len(bytes.TrimSpace(s.text)) == 0 {
-		return nil, nil, mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldRequired, Detail: "the file is empty", Line: 1, Column: 1}})
+		return reading{err: mockbase.Invalid([]mockbase.FieldError{{Pointer: "#", Code: mockbase.FieldRequired, Detail: "the file is empty", Line: 1, Column: 1}})}
 	}
 	if !needsExpansion(s.text) && !mayInline(s.text) {
-		definition, err = mockbase.DecodePart(s.text, s.format)
-		return definition, nil, err
+		return s.decoded()
 	}
 	root, err := mockbase.ParseNode(s.text, s.format, mockbase.ParseLimits{Bytes: maxFileSize})
 	if err != nil {
-		return nil, nil, err
+		return reading{err: err}
 	}
-	whole, names, faults := l.complete(s, root)
+	whole, i, faults := l.complete(s, root)
 	if whole == nil {
-		definition, err = mockbase.DecodePart(s.text, s.format)
-		return definition, nil, err
+		return s.decoded()
 	}
-	definition, err = decodeWhole(s, whole)
+	r := reading{names: i.names, attached: i.attached}
+	r.definition, r.err = decodeWhole(s, whole)
 	if len(faults) > 0 {
-		err = mockbase.Invalid(mockbase.InOrder(append(faults, elsewhere(faultsOf(err), faults)...)))
+		r.err = mockbase.Invalid(mockbase.InOrder(append(faults, elsewhere(faultsOf(r.err), faults)...)))
 	}
-	return definition, names, err
+	if r.definition != nil {
+		r.err = cmp.Or(r.err, r.fill())
+	}
+	return r
+}
+
+// decoded is a file as it stands.
+func (s *source) decoded() reading {
+	definition, err := mockbase.DecodePart(s.text, s.format)
+	return reading{definition: definition, err: err}
 }
 
 // elsewhere returns the faults that are not at the place of one of others, which is their reason.
@@ -270,7 +306,7 @@ func elsewhere(faults, others []mockbase.FieldError) []mockbase.FieldError {
 }
 
 // complete replaces variables and the names of files. It returns nil when there is nothing to replace.
-func (l *loader) complete(s *source, root *mockbase.Node) (whole *mockbase.Node, names []string, faults []mockbase.FieldError) {
+func (l *loader) complete(s *source, root *mockbase.Node) (whole *mockbase.Node, i *inliner, faults []mockbase.FieldError) {
 	whole = root
 	if needsExpansion(s.text) {
 		lookup := l.options.Lookup
@@ -279,7 +315,7 @@ func (l *loader) complete(s *source, root *mockbase.Node) (whole *mockbase.Node,
 		}
 		whole, faults = expand(s, root, lookup)
 	}
-	i := &inliner{source: s}
+	i = &inliner{source: s}
 	if inside := i.definition(whole); len(i.names) > 0 {
 		whole = inside
 	}
@@ -287,7 +323,7 @@ func (l *loader) complete(s *source, root *mockbase.Node) (whole *mockbase.Node,
 	if whole == root && len(faults) == 0 {
 		return nil, nil, nil
 	}
-	return whole, i.names, faults
+	return whole, i, faults
 }
 
 // decodeWhole decodes a definition that differs from the text of its file.
@@ -336,11 +372,22 @@ func (s *source) findings(err error) []Finding {
 }
 
 func (s *source) finding(f mockbase.FieldError) Finding {
-	message := f.Detail
-	if name := memberName(f.Pointer); name != "" {
-		message = name + ": " + message
+	found := Finding{Path: s.path, Line: f.Line, Column: f.Column, Pointer: f.Pointer, Code: f.Code, Message: f.Detail}
+	if at := f.Elsewhere; at != nil {
+		found.Path, found.Line, found.Column, found.Pointer = s.shown(at.File), at.Line, at.Column, at.Pointer
 	}
-	return Finding{Path: s.path, Line: f.Line, Column: f.Column, Code: f.Code, Message: message}
+	if name := memberName(found.Pointer); name != "" {
+		found.Message = name + ": " + found.Message
+	}
+	return found
+}
+
+// shown is how messages name a file below the folder that is loaded.
+func (s *source) shown(name string) string {
+	if folder, ok := strings.CutSuffix(filepath.ToSlash(s.path), s.name); ok {
+		return filepath.FromSlash(folder + name)
+	}
+	return name
 }
 
 // memberName writes a JSON Pointer the way people do: #/mocks/1/request becomes mocks[1].request.
@@ -349,6 +396,9 @@ func memberName(pointer string) string {
 	for i, token := range strings.Split(strings.TrimPrefix(pointer, "#"), "/") {
 		if i == 0 {
 			continue
+		}
+		if plain, err := url.PathUnescape(token); err == nil {
+			token = plain
 		}
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 		switch {

@@ -55,7 +55,8 @@ func (o *Options) open(p string) (sources []*source, folders []string, err error
 		return nil, nil, fmt.Errorf("read %s: %w", inputName, err)
 	}
 	// JSON is YAML as well, but the places of its faults are told better when it is read as what it is.
-	s := &source{path: inputName, name: "input.yaml", format: mockbase.FormatYAML, text: text, open: opener(filepath.Join(".", "input.yaml"))}
+	none := opener(filepath.Join(".", "input.yaml"))
+	s := &source{path: inputName, name: "input.yaml", format: mockbase.FormatYAML, text: text, open: none, below: none}
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
 		s.format = mockbase.FormatJSON
 	}

@@ -30,6 +30,9 @@ type inliner struct {
 	faults []mockbase.FieldError
 	// names are the files that were asked for, as places below the folder that is loaded.
 	names []string
+	// attached are the OpenAPI documents by the indexes of their entries; document is that of the one under work.
+	attached map[int]*attached
+	document int
 }
 
 // definition returns a definition with its files inside. Nodes are shared, so a changed one is a copy.
@@ -45,7 +48,8 @@ func (i *inliner) definition(root *mockbase.Node) *mockbase.Node {
 		case "collections":
 			return eachMember(value, func(_ string, n *mockbase.Node) *mockbase.Node { return i.collection(n) })
 		case "documents":
-			return eachItem(value, i.document)
+			i.document = -1
+			return eachItem(value, i.entry)
 		default:
 			return value
 		}
@@ -105,7 +109,8 @@ func (i *inliner) collection(n *mockbase.Node) *mockbase.Node {
 	return replaceMember(n, "seedFile", "seed", i.json)
 }
 
-func (i *inliner) document(n *mockbase.Node) *mockbase.Node {
+func (i *inliner) entry(n *mockbase.Node) *mockbase.Node {
+	i.document++
 	return replaceMember(n, "file", "inline", i.openAPI)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/openapi"
 )
 
 // join makes one definition of the project's files: all mocks in the order of the files, and the other sections together.
@@ -240,40 +241,72 @@ func (p *Project) Findings(err error) []Finding {
 	return p.findings(failure.Fields)
 }
 
-// Finding finds the file and the place of a fault of the joined definition.
-func (p *Project) Finding(f mockbase.FieldError) Finding {
-	return p.findings([]mockbase.FieldError{f})[0]
-}
+// FindingsOf finds the files and the places of faults of the joined definition.
+func (p *Project) FindingsOf(list []mockbase.FieldError) []Finding { return p.findings(list) }
 
-// findings finds the files and the places of faults of the joined definition. The text of a file is read once for those
-// that follow one another.
-func (p *Project) findings(list []mockbase.FieldError) []Finding {
-	found := make([]Finding, 0, len(list))
-	var file *part
-	var faults []mockbase.FieldError
-	flush := func() {
-		if file != nil {
-			for _, f := range mockbase.Locate(file.source.text, file.source.format, faults) {
-				found = append(found, file.source.finding(f))
+// Repairs are what was wrong with the texts of OpenAPI documents that are files, and could be repaired: nobody else sees those texts.
+func (p *Project) Repairs() []Finding {
+	var found []Finding
+	for _, part := range p.parts {
+		for _, w := range part.definition.Warnings {
+			if w.Elsewhere != nil {
+				found = append(found, part.source.finding(w))
 			}
 		}
-		file, faults = nil, nil
 	}
-	for _, f := range list {
+	return found
+}
+
+// heldIn is a file of a project: a definition, or with a name one of the files that an OpenAPI document is made of.
+type heldIn struct {
+	*part
+
+	name string
+}
+
+// findings finds the files and the places of faults of the joined definition. The text of each file is read once.
+func (p *Project) findings(list []mockbase.FieldError) []Finding {
+	found := make([]Finding, len(list))
+	faults, places := map[heldIn][]mockbase.FieldError{}, map[heldIn][]int{}
+	for i, f := range list {
 		part, pointer := p.holder(f.Pointer)
-		if part != file || part == nil {
-			flush()
-		}
-		if file = part; part == nil {
+		if part == nil {
 			f.Line, f.Column = 0, 0
-			found = append(found, p.parts[0].source.finding(f))
+			found[i] = p.parts[0].source.finding(f)
 			continue
 		}
-		f.Pointer = part.source.own(pointer)
-		faults = append(faults, f)
+		in := heldIn{part: part}
+		f.Pointer = pointer
+		if index, within, ok := inlined(pointer); ok && part.attached[index] != nil {
+			f.Line, f.Column, f.Pointer = 0, 0, within
+			f = part.attached[index].place(f)
+			in.name, f.Pointer = f.Elsewhere.File, f.Elsewhere.Pointer
+		}
+		faults[in], places[in] = append(faults[in], f), append(places[in], i)
 	}
-	flush()
+	for in := range faults {
+		for i, f := range in.locate(faults[in]) {
+			found[places[in][i]] = in.source.finding(f)
+		}
+	}
 	return found
+}
+
+// locate fills in the places of faults in the text of a file.
+func (h *heldIn) locate(faults []mockbase.FieldError) []mockbase.FieldError {
+	if h.name == "" {
+		return mockbase.Locate(h.source.text, h.source.format, faults)
+	}
+	text := h.source.text
+	if h.name != h.source.name {
+		// What cannot be read any more gives no places.
+		text, _ = h.source.sibling(h.name)
+	}
+	faults = openapi.Locate(text, faults)
+	for i := range faults {
+		faults[i].Elsewhere.Line, faults[i].Elsewhere.Column = faults[i].Line, faults[i].Column
+	}
+	return faults
 }
 
 // FurtherFindings are the findings of faults of the joined definition that do not follow from what could not be read of
@@ -303,34 +336,59 @@ func (p *Project) sectionHolder(pointer string) (in *part, within string) {
 	token, rest, _ := strings.Cut(rest, "/")
 	before := 0
 	for _, part := range p.parts {
-		text, ok := part.definition.Config.Source[key]
-		if !ok {
+		if part.definition.Config.Source[key] == nil {
 			continue
 		}
 		if in == nil {
 			in = part // of what is in no file, the first that has the section is told
 		}
-		section, err := mockbase.ParseNode(text, mockbase.FormatJSON, mockbase.ParseLimits{})
-		if err != nil {
-			continue
-		}
-		if name, found := itemOf(section, token, before); found {
+		shape := part.shape(key)
+		if name, found := shape.item(token, before); found {
 			return part, strings.TrimSuffix("#/"+key+"/"+name+"/"+rest, "/")
 		}
-		before += len(section.Items)
+		before += shape.items
 	}
 	return in, pointer
 }
 
-// itemOf finds the member or the item of a section that a token leads to, and returns the token for it alone: before are
-// the items that stand before those of the section.
-func itemOf(section *mockbase.Node, token string, before int) (own string, found bool) {
-	if slices.ContainsFunc(section.Members, func(m mockbase.Member) bool { return mockbase.PointerToken(m.Key) == token }) {
+// sectionShape is what a section holds: members by the tokens of their names, or so many items.
+type sectionShape struct {
+	members map[string]bool
+	items   int
+}
+
+// shape is what a section of the file holds, which is looked up once. Nothing is known of one that cannot be read.
+func (p *part) shape(key string) sectionShape {
+	if known, met := p.shapes[key]; met {
+		return known
+	}
+	made := sectionShape{members: map[string]bool{}, items: len(p.definition.Config.Documents)}
+	if key != "documents" { // which may be large
+		section, err := mockbase.ParseNode(p.definition.Config.Source[key], mockbase.FormatJSON, mockbase.ParseLimits{})
+		if err != nil {
+			section = &mockbase.Node{}
+		}
+		made.items = len(section.Items)
+		for _, m := range section.Members {
+			made.members[mockbase.PointerToken(m.Key)] = true
+		}
+	}
+	if p.shapes == nil {
+		p.shapes = map[string]sectionShape{}
+	}
+	p.shapes[key] = made
+	return made
+}
+
+// item finds the member or the item of a section that a token leads to, and returns the token for it alone: before are the items
+// that stand before those of the section.
+func (s sectionShape) item(token string, before int) (own string, found bool) {
+	if s.members[token] {
 		return token, true
 	}
 	index, err := strconv.Atoi(token)
 	index -= before
-	return strconv.Itoa(index), err == nil && index >= 0 && index < len(section.Items)
+	return strconv.Itoa(index), err == nil && index >= 0 && index < s.items
 }
 
 // mockIndex splits #/mocks/N/rest.
