@@ -26,7 +26,7 @@ type Checks struct {
 	Check func(ctx context.Context, identifier string) error
 }
 
-// Run lets the callers ask for a time.
+// Run lets the callers ask for a time, each of them once at least.
 func (c *Checks) Run(ctx context.Context, length time.Duration) (Outcome, error) {
 	waits := make([][]time.Duration, c.Callers)
 	errs := make([]error, c.Callers)
@@ -46,7 +46,7 @@ func (c *Checks) Run(ctx context.Context, length time.Duration) (Outcome, error)
 
 func (c *Checks) ask(ctx context.Context, identifier string, until *limit) ([]time.Duration, error) {
 	var waits []time.Duration
-	for until.more() {
+	for len(waits) == 0 || until.more() {
 		began := time.Now()
 		if err := c.Check(ctx, identifier); err != nil {
 			return waits, fmt.Errorf("check %d: %w", len(waits)+1, err)

@@ -56,7 +56,7 @@ type Outcome struct {
 func (o Outcome) PerSecond() float64 { return float64(o.Requests) / o.Took.Seconds() }
 
 // answerPatience bounds the wait for one answer beyond the length of the load.
-const answerPatience = 10 * time.Second
+const answerPatience = time.Minute
 
 // Run calls the server until the load ends. An answer that does not come, or that no HTTP server would send, is an
 // error; one with another status than 200 is not.
@@ -105,7 +105,7 @@ func (l *limit) more() bool {
 // work sends the requests in turn, from the one at first.
 func (l *Load) work(ctx context.Context, c *client, first int, until *limit) error {
 	numbered := bytes.Clone(l.Requests[0])
-	for n := first; until.more(); n++ {
+	for n := first; n == first && !until.counts || until.more(); n++ {
 		request := l.Requests[n%len(l.Requests)]
 		if l.Numbered.Count > 0 {
 			l.Numbered.write(numbered, n%l.Numbered.Count)

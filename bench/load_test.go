@@ -57,15 +57,19 @@ func TestLoad_sends_every_request_as_often_as_it_was_told(t *testing.T) {
 
 func TestLoad_ends_after_its_time_and_with_its_context(t *testing.T) {
 	t.Parallel()
-	addr := serving(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") }))
+	ctx, cancel := context.WithCancel(t.Context())
+	var asked atomic.Int64
+	addr := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if io.WriteString(w, "ok"); r.URL.Path == "/cancel" && asked.Add(1) == 10 {
+			cancel()
+		}
+	}))
 	load := bench.Load{Addr: addr, Requests: [][]byte{request("/")}, Clients: 2, For: 20 * time.Millisecond, Pause: time.Millisecond}
 	out, err := load.Run(t.Context())
 	if err != nil || out.Requests == 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(10*time.Millisecond, cancel)
-	load.For = time.Hour
+	load.For, load.Requests = time.Hour, [][]byte{request("/cancel")}
 	if out, err = load.Run(ctx); err != nil || out.Requests == 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -93,11 +97,6 @@ func TestLoad_says_what_it_cannot_do(t *testing.T) {
 		}()
 		return l.Addr().String()
 	}
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
 	one := [][]byte{request("/")}
 	for _, c := range []struct {
 		name string
@@ -107,7 +106,7 @@ func TestLoad_says_what_it_cannot_do(t *testing.T) {
 		{"no end", bench.Load{Addr: "x", Requests: one, Clients: 1}, "never ends"},
 		{"no clients", bench.Load{Addr: "x", Requests: one, Count: 1}, "never ends"},
 		{"no requests", bench.Load{Addr: "x", Clients: 1, Count: 1}, "never ends"},
-		{"nobody listens", bench.Load{Addr: gone.Addr().String(), Requests: one, Clients: 1, Count: 1}, "connect to the server"},
+		{"nobody listens", bench.Load{Addr: "127.0.0.1:1", Requests: one, Clients: 1, Count: 1}, "connect to the server"},
 		{"the answer is cut", bench.Load{Addr: speaks("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfour"), Requests: one, Clients: 1, Count: 1}, "read answer 1: EOF"},
 		{"the answer has no length", bench.Load{Addr: speaks("HTTP/1.1 200 OK\r\n\r\n"), Requests: one, Clients: 1, Count: 1}, "without a length"},
 		{"the answer's length is no number", bench.Load{Addr: speaks("HTTP/1.1 200 OK\r\nContent-Length: x\r\nA: b\r\n\r\n"), Requests: one, Clients: 1, Count: 1}, `length "x"`},

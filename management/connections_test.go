@@ -271,7 +271,7 @@ func TestM158_what_is_no_message_is_refused(t *testing.T) {
 // until waits until something is so.
 func (w *world) until(what string, is func() bool) {
 	w.t.Helper()
-	for range 5000 {
+	for range 15_000 {
 		if is() {
 			return
 		}

@@ -28,7 +28,7 @@ type event struct {
 func (w *world) open(t *testing.T, query, as string, header map[string]string) *stream {
 	t.Helper()
 	r := w.request(t, call{method: http.MethodGet, path: shopPath + "/events" + query, as: as, header: header})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	got, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r.WithContext(ctx))
 	if err != nil {
