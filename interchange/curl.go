@@ -3,6 +3,7 @@ package interchange
 import (
 	"bytes"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -24,6 +25,10 @@ func curl(s *source, out *output) error {
 		if out.stopped() {
 			return nil
 		}
+		// Variables of the shell may be set before the command.
+		for len(c.words) > 1 && assignment.MatchString(c.words[0]) {
+			c.words = c.words[1:]
+		}
 		if name := strings.TrimSuffix(c.words[0], ".exe"); name != "curl" {
 			out.lost(c.place(), "the command %s is not curl: it is left out", quoted(c.words[0]))
 			continue
@@ -36,6 +41,13 @@ func curl(s *source, out *output) error {
 	set.finish()
 	return nil
 }
+
+var (
+	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	// shellVariable is a variable in an address, and globbed what curl itself takes for several addresses.
+	shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+	globbed       = regexp.MustCompile(`\{[^{}]*,[^{}]*\}|\[[0-9a-zA-Z]+-[0-9a-zA-Z]+(?::\d+)?\]`)
+)
 
 // shellCommand is a command with the line on which it begins.
 type shellCommand struct {
@@ -229,6 +241,8 @@ type curlCommand struct {
 	kind   string
 	get    bool
 	form   bool
+	// plain tells that curl takes braces and brackets of addresses as they are.
+	plain bool
 }
 
 // translate reads options and addresses.
@@ -305,6 +319,11 @@ func takesValue(name string) bool {
 
 // option takes over what an option says of the request.
 func (c *curlCommand) option(name, text string) {
+	flags := map[string]*bool{"--form": &c.form, "--form-string": &c.form, "--get": &c.get, "--globoff": &c.plain, "-g": &c.plain}
+	if flag := flags[name]; flag != nil {
+		*flag = true
+		return
+	}
 	switch name {
 	case "--request":
 		c.method = strings.ToUpper(text)
@@ -316,10 +335,6 @@ func (c *curlCommand) option(name, text string) {
 		}
 	case "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json":
 		c.body(name, text)
-	case "--form", "--form-string":
-		c.form = true
-	case "--get":
-		c.get = true
 	case "--head":
 		c.method = "HEAD"
 	case "--upload-file":
@@ -349,17 +364,26 @@ func (c *curlCommand) body(name, text string) {
 	c.data = append(c.data, text)
 }
 
-// address makes a request like that of the command.
+// address makes a request like that of the command. A variable of the shell stands for anything.
 func (c *curlCommand) address(text string) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
-	u, err := url.Parse(text)
+	// A variable before the path is the server's address, which is no condition.
+	named := shellVariable.ReplaceAllString(text, "open-$1$2-variable")
+	u, err := url.Parse(named)
 	if err != nil || u.Host == "" {
 		c.out.lost(c.from, "the address %s is no URL: it is left out", quoted(text))
 		return
 	}
+	if !c.plain && globbed.MatchString(u.EscapedPath()+"?"+u.RawQuery+named) {
+		c.out.lost(c.from, "curl takes {…} and […] for several addresses: they are read as one, as they stand")
+	}
 	x := &saved{from: c.from, method: c.method, path: u.EscapedPath(), literal: true, query: queryPairs(u.RawQuery)}
+	if x.path == "" {
+		x.path = "/"
+	}
+	c.variables(x)
 	data := strings.Join(c.data, "&")
 	switch {
 	case c.get:
@@ -375,4 +399,30 @@ func (c *curlCommand) address(text string) {
 	x.answer = with("status", numberNode(found))
 	c.out.lost(c.from, "a command says nothing about the answer: the mock for %s answers 200 without a body", quoted(x.method+" "+x.path))
 	c.set.add(x)
+}
+
+// openVariable is what stands for a variable of the shell in an address.
+var openVariable = regexp.MustCompile(`open-([A-Za-z0-9_]+)-variable`)
+
+// variables makes what variables of the shell stand for open: a segment of the path is a parameter, and the value of a
+// parameter anything.
+func (c *curlCommand) variables(x *saved) {
+	found := openVariable.FindStringSubmatch(x.path)
+	if found != nil {
+		segments, taken := strings.Split(x.path, "/"), map[string]bool{}
+		for i, segment := range segments {
+			name := openVariable.FindStringSubmatch(segment)
+			switch {
+			case name != nil:
+				segments[i] = parameter(name[1], taken)
+			default:
+				segments[i] = literalSegment(segment)
+			}
+		}
+		x.path, x.literal = strings.Join(segments, "/"), false
+		c.out.lost(c.from, "the shell's variable %s is not known: anything fits in its place", quoted(found[1]))
+	}
+	for i := range x.query {
+		x.query[i].text = openVariable.ReplaceAllString(x.query[i].text, "{{$1}}")
+	}
 }

@@ -190,12 +190,16 @@ func samePairs(a, b []pair) bool {
 
 // answer translates an answer, nil when there was none.
 func (h *harArchive) answer(entry, v value) *doc {
-	const found, first, last = 200, 200, 999
+	const found, first, last, upgraded = 200, 200, 999, 101
 	if !v.ok() {
 		h.out.lost(entry, "no answer is saved: the mock answers 200 without a body")
 		return with("status", numberNode(found))
 	}
 	status, ok := v.member("status").integer()
+	if ok && status == upgraded {
+		h.out.lost(v, "the connection became another one, such as a WebSocket, of which archives say no answer: the entry is left out")
+		return nil
+	}
 	if !ok || status < first || status > last {
 		h.out.lost(v, "no answer came, its status is %s: the entry is left out", quoted(v.member("status").text()))
 		return nil

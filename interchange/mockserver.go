@@ -51,6 +51,8 @@ func expectation(v value, out *output) {
 	}
 	e.times(o)
 	e.request(e.mock.judge(o, "httpRequest", mockserverShape()))
+	e.scenario(o)
+	e.hooks(o)
 	e.action(o)
 	o.done()
 	out.add(e.mock)
@@ -60,6 +62,9 @@ func expectation(v value, out *output) {
 type mockserverMock struct {
 	out  *output
 	mock *mock
+	// state is the one that an answer leads to, "" for none; after are the calls that follow it.
+	state string
+	after []*mockbase.Node
 }
 
 func (e *mockserverMock) times(o *object) {
@@ -307,7 +312,9 @@ func (e *mockserverMock) schemaType(member entry, d *doc) {
 func (e *mockserverMock) action(o *object) {
 	switch {
 	case o.has("httpResponse"):
-		e.response(o.objectOf("httpResponse"))
+		e.response(o.objectOf("httpResponse"), nil)
+	case o.has("httpResponses"):
+		e.several(o)
 	case o.has("httpForward"):
 		e.forward(o.objectOf("httpForward"))
 	case o.has("httpOverrideForwardedRequest"):

@@ -9,8 +9,12 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
-func (e *mockserverMock) response(r *object) {
+// response translates an answer; also holds members that the expectation adds to it.
+func (e *mockserverMock) response(r *object, also *doc) {
 	answer := &doc{}
+	if also != nil {
+		answer.members = also.members
+	}
 	status, ok := r.integerOf("statusCode")
 	if !ok {
 		status = 200
@@ -36,6 +40,8 @@ func (e *mockserverMock) response(r *object) {
 	if v := r.get("connectionOptions"); !v.silent() {
 		e.out.lost(v, "options of the connection are left out")
 	}
+	answer.text("setState", e.state)
+	answer.list("webhooks", e.after)
 	r.done()
 	e.mock.respond(answer)
 }
@@ -95,6 +101,7 @@ func (e *mockserverMock) answerBody(v value, answer *doc) {
 	default:
 		withoutContentType(answer)
 	}
+	e.encode(v, answer)
 }
 
 func firstText(texts ...string) string {
@@ -285,7 +292,7 @@ func (e *mockserverMock) structured(v value, kind string) *doc {
 }
 
 // json translates an expected JSON value. Unless it is strict, members may be added and items come in any order.
-func (e *mockserverMock) json(v value, strict bool) *doc { //nolint:revive // it is a word of the source
+func (e *mockserverMock) json(v value, strict bool) *doc {
 	expected := v.node
 	if v.is(mockbase.NodeText) {
 		n, err := mockbase.ParseNode([]byte(v.text()), mockbase.FormatJSON, mockbase.ParseLimits{Depth: maxDepth})
@@ -298,10 +305,14 @@ func (e *mockserverMock) json(v value, strict bool) *doc { //nolint:revive // it
 	if expected == nil {
 		return nil
 	}
-	if strict {
-		return with("jsonExact", literalMatch(expected))
+	expected, known := (&wiremockStub{out: e.out, mock: e.mock}).placeholders(v, expected)
+	switch {
+	case !known:
+		return nil
+	case strict:
+		return with("jsonExact", expected)
 	}
-	body := with("json", literalMatch(expected))
+	body := with("json", expected)
 	body.set("jsonOptions", with("ignoreOrder", trueNode()).node())
 	return body
 }

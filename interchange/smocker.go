@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -281,6 +282,10 @@ func (t *smockerMock) body(v value) {
 		t.wholeBody(v)
 		return
 	}
+	if t.formed() {
+		t.mock.body(with("form", t.several(v).node()))
+		return
+	}
 	paths := &doc{}
 	for _, e := range v.entries() {
 		n := t.node(e.value)
@@ -289,6 +294,17 @@ func (t *smockerMock) body(v value) {
 		}
 	}
 	t.mock.body(with("jsonPath", paths.node()))
+}
+
+// formed tells whether the conditions on headers say that the body is a form, whose fields are then looked at.
+func (t *smockerMock) formed() bool {
+	headers := t.mock.request.get("headers")
+	if headers == nil {
+		return false
+	}
+	return slices.ContainsFunc(headers.Members, func(m mockbase.Member) bool {
+		return strings.EqualFold(m.Key, "Content-Type") && strings.Contains(string(m.Value.JSON()), "x-www-form-urlencoded")
+	})
 }
 
 func (t *smockerMock) wholeBody(v value) {

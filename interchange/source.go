@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -183,10 +184,11 @@ func isDocument(name string) bool {
 
 // isCommand tells whether a text is a shell command and no document.
 func isCommand(text []byte) bool {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-	text = bytes.TrimPrefix(text, []byte("$ "))
-	return bytes.HasPrefix(text, []byte("curl ")) || bytes.HasPrefix(text, []byte("curl.exe "))
+	return command.Match(bytes.TrimPrefix(text, []byte("\ufeff")))
 }
+
+// command begins with comments, the prompt, and variables that are set for it alone.
+var command = regexp.MustCompile(`^(?:\s|#[^\n]*\n)*(?:\$ )?(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)*curl(?:\.exe)?\s`)
 
 // parse reads a document. A key that is given twice is a warning, and its first value counts.
 func (s *source) parse(f File) (value, error) {

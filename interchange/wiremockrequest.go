@@ -46,11 +46,40 @@ func (w *wiremockStub) request(r *object) {
 		}
 	}
 	for _, name := range []string{"customMatcher", "andMatchers"} {
-		if v := r.get(name); v.ok() {
+		if v := r.get(name); v.ok() && !w.graphQL(v) {
 			w.mock.unmet(v, "%s runs code of an extension", name)
 		}
 	}
 	r.done()
+}
+
+// graphQL translates the matcher of WireMock's extension for GraphQL; it reports false for any other.
+func (w *wiremockStub) graphQL(v value) bool {
+	if v.member("name").text() != "graphql-body-matcher" {
+		return false
+	}
+	expected := v.at("parameters", "expectedJson")
+	if expected.is(mockbase.NodeText) {
+		n, err := mockbase.ParseNode([]byte(expected.text()), mockbase.FormatJSON, mockbase.ParseLimits{Depth: maxDepth})
+		if err != nil {
+			return false
+		}
+		expected.node = n
+	}
+	if !expected.ok() {
+		expected = v.member("parameters")
+	}
+	query := expected.member("query").text()
+	if query == "" {
+		return false
+	}
+	d := with("query", textNode(query))
+	if variables := expected.member("variables"); variables.is(mockbase.NodeObject) {
+		d.set("variablesExact", literalMatch(variables.node))
+	}
+	d.text("operationName", expected.member("operationName").text())
+	w.mock.body(with("graphql", d.node()))
+	return true
 }
 
 func (w *wiremockStub) method(r *object) {
