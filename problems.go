@@ -74,7 +74,7 @@ func requestProblems() []ProblemPage {
 		},
 		{
 			CodeBodyTooSlow, http.StatusRequestTimeout, "The body is too slow",
-			"The body of a request to a mock was not there in time: it has a minute, and a second more for each 16 KiB.",
+			"The body of a request was not there in time: to a mock it has a minute, and a second more for each 16 KiB, to the API as long as the endpoint may take.",
 			"Send the whole body that the header announces, without long pauses.",
 		},
 		{

@@ -189,14 +189,15 @@ func (s *Server) listAudit(c *call) error {
 	f := mockbase.AuditFilter{
 		Since: p.moment("since"), Until: p.moment("until"), Actor: p.text("actor"), Action: p.text("action"), Target: p.text("target"),
 		Outcome: mockbase.AuditOutcome(p.choice("outcome", []string{string(mockbase.AuditSuccess), string(mockbase.AuditDenied)})),
-		IP:      p.text("ip"), RequestID: p.text("requestId"), Before: p.text("cursor"),
+		IP:      p.text("ip"), RequestID: p.text("requestId"),
 	}
 	limit := p.number("limit", 1, maxLimit, defaultLimit)
 	if err := p.err(); err != nil {
 		return err
 	}
-	if f.Before != "" && !strings.HasPrefix(f.Before, mockbase.PrefixAudit) {
-		return mockbase.Errorf(mockbase.CodeInvalidCursor, "the cursor is none that this list gave")
+	var err error
+	if f.Before, err = p.newestAfter(); err != nil {
+		return err
 	}
 	if c.project != nil {
 		f.Project = c.project.Project.ID
@@ -211,7 +212,7 @@ func (s *Server) listAudit(c *call) error {
 	next := ""
 	if len(entries) > limit {
 		entries = entries[:limit]
-		next = entries[limit-1].ID
+		next = p.newestBehind(entries[limit-1].ID)
 	}
 	return c.list(listing{}, viewEntries(entries), 0, next)
 }

@@ -187,7 +187,10 @@ func unreadable(err error, limit int64) error {
 		return tooLarge(limit)
 	}
 	if tooSlow(err) {
-		return &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the body did not arrive in time", Err: err}
+		return withHeader(&mockbase.Error{
+			Code: mockbase.CodeBodyTooSlow, Message: "the body did not arrive in time",
+			Hint: "send the whole body that the header announces, without long pauses", Err: err,
+		}, "Connection", "close")
 	}
 	return &mockbase.Error{Code: mockbase.CodeMalformedBody, Message: "the body cannot be read to its end", Err: err}
 }

@@ -2,6 +2,7 @@ package management
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
@@ -34,6 +35,8 @@ func (k key) compare(other key) int {
 type cursor struct {
 	Sort  string `json:"s"`
 	After key    `json:"a"`
+	// Of is the digest of the list and its filters.
+	Of string `json:"f"`
 }
 
 func (c cursor) String() string {
@@ -41,17 +44,64 @@ func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-func readCursor(text, sort string) (*cursor, error) {
+// isFilter tells whether a parameter chooses items of a list. A cursor knows the order itself, and is followed in steps of any size.
+func isFilter(name string) bool {
+	return !slices.Contains([]string{"cursor", "limit", "sort", "count", "facets"}, name)
+}
+
+// listName names the list that a path leads to. Projects and mocks have two names each.
+func (c *call) listName() string {
+	if c.route == nil {
+		return ""
+	}
+	parts := []string{c.route.operation}
+	for _, name := range c.ParamNames() {
+		value := c.Param(name)
+		switch {
+		case name == "project" && c.project != nil:
+			value = c.project.Project.ID
+		case name == "mock" && c.mock != nil:
+			value = c.mock.ID
+		}
+		parts = append(parts, value)
+	}
+	return strings.Join(parts, "/")
+}
+
+// filtered is the digest of a list and its filters: a place in one of them is none in another.
+func (p *params) filtered() string {
+	filters := url.Values{}
+	for name, values := range p.values {
+		if isFilter(name) {
+			filters[name] = values
+		}
+	}
+	digest := sha256.Sum256([]byte(p.list + "?" + filters.Encode()))
+	return base64.RawURLEncoding.EncodeToString(digest[:8])
+}
+
+// invalidCursor refuses a cursor, by the name of its parameter.
+func invalidCursor(message string, err error) error {
+	return &mockbase.Error{
+		Code: mockbase.CodeInvalidCursor, Message: message, Hint: "ask for the first page again, without cursor", Err: err,
+		Fields: []mockbase.FieldError{{Pointer: queryPointer("cursor"), Code: mockbase.FieldConflict, Detail: message}},
+	}
+}
+
+// readCursor reads a cursor that was given for an order of a list with its filters.
+func readCursor(text, sort, list string) (*cursor, error) {
 	var c cursor
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err == nil {
 		err = json.Unmarshal(raw, &c)
 	}
-	if err != nil || c.After.ID == "" {
-		return nil, &mockbase.Error{Code: mockbase.CodeInvalidCursor, Message: "the cursor is none that this list gave", Err: err}
-	}
-	if c.Sort != sort {
-		return nil, &mockbase.Error{Code: mockbase.CodeInvalidCursor, Message: "the cursor belongs to another order of this list", Hint: "ask for the first page again"}
+	switch {
+	case err != nil || c.After.ID == "":
+		return nil, invalidCursor("the cursor is none that this list gave", err)
+	case c.Of != list:
+		return nil, invalidCursor("the cursor belongs to another list, or to other filters of this one", nil)
+	case c.Sort != sort:
+		return nil, invalidCursor("the cursor belongs to another order of this list", nil)
 	}
 	return &c, nil
 }
@@ -63,6 +113,8 @@ type listing struct {
 	descending bool
 	after      *key
 	count      bool
+	// of is the digest of the list and its filters.
+	of string
 	// find is the text that items must hold, in small letters.
 	find string
 }
@@ -70,7 +122,7 @@ type listing struct {
 // listing reads the parameters that every list has. The first sort is the one that is taken without asking, the
 // other way round if it begins with a hyphen.
 func (p *params) listing(sorts ...string) (listing, error) {
-	l := listing{limit: p.number("limit", 1, maxLimit, defaultLimit), count: p.flag("count"), find: strings.ToLower(p.text("q"))}
+	l := listing{limit: p.number("limit", 1, maxLimit, defaultLimit), count: p.flag("count"), find: strings.ToLower(p.text("q")), of: p.filtered()}
 	l.sort, l.descending = strings.CutPrefix(sorts[0], "-")
 	if asked := p.text("sort"); asked != "" {
 		known := append([]string{l.sort}, sorts[1:]...)
@@ -85,7 +137,7 @@ func (p *params) listing(sorts ...string) (listing, error) {
 		return listing{}, err
 	}
 	if text := p.text("cursor"); text != "" {
-		at, err := readCursor(text, l.order())
+		at, err := readCursor(text, l.order(), l.of)
 		if err != nil {
 			return listing{}, err
 		}
@@ -139,7 +191,7 @@ func cut[T any](l listing, items []T, keyOf func(T) key) (onPage []T, next strin
 		onPage[i] = first[i].item
 	}
 	if len(first) > l.limit {
-		next = cursor{Sort: l.order(), After: first[l.limit-1].key}.String()
+		next = cursor{Sort: l.order(), After: first[l.limit-1].key, Of: l.of}.String()
 	}
 	return onPage, next
 }
@@ -186,4 +238,25 @@ func (c *call) link(p *page, next string) {
 	}
 	at := url.URL{Path: c.Request().URL.Path, RawPath: c.Request().URL.RawPath, RawQuery: query.Encode()}
 	c.header().Set("Link", "<"+at.String()+`>; rel="next"`)
+}
+
+// newestFirst is the one order of lists of what happened.
+const newestFirst = "-at"
+
+// newestBehind is the cursor behind an item of such a list.
+func (p *params) newestBehind(id string) string {
+	return cursor{Sort: newestFirst, After: key{ID: id}, Of: p.filtered()}.String()
+}
+
+// newestAfter reads the cursor of such a list, and returns the id of the item that is before the page, "" for the first.
+func (p *params) newestAfter() (id string, err error) {
+	text := p.text("cursor")
+	if text == "" {
+		return "", nil
+	}
+	c, err := readCursor(text, newestFirst, p.filtered())
+	if err != nil {
+		return "", err
+	}
+	return c.After.ID, nil
 }

@@ -52,7 +52,7 @@ func CutText(text string) string { return cutText(text) }
 
 // ReadCursor tells whether a text is a cursor for a list sorted by name.
 func ReadCursor(text string) error {
-	_, err := readCursor(text, "name")
+	_, err := readCursor(text, "name", "")
 	return err
 }
 

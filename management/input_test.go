@@ -2,10 +2,14 @@ package management_test
 
 import (
 	"bytes"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management"
@@ -332,5 +336,41 @@ func TestM6_weights_of_Accept(t *testing.T) {
 		if got := management.Quality(c.accepted, c.offer); got != c.want {
 			t.Errorf("%q for %s: %v, want %v", c.accepted, c.offer, got, c.want)
 		}
+	}
+}
+
+// stalled is a body that ends with its time, after a part of it.
+func stalled(part string) io.ReadCloser {
+	return io.NopCloser(io.MultiReader(strings.NewReader(part), iotest.ErrReader(os.ErrDeadlineExceeded)))
+}
+
+// M-9: a body whose time ends before it does is a 408 at every route that reads one, with and without Idempotency-Key, packed or
+// not, and the connection ends with it.
+func TestM9_a_body_that_comes_too_slowly_is_a_408_everywhere(t *testing.T) {
+	t.Parallel()
+	w := inputWorld(t)
+	before := w.send(call{method: http.MethodGet, path: definitionPath, as: owner}).body
+	packed := gzipped(t, `{"a": "`+strings.Repeat("b", 100))
+	for _, b := range append(bodies(), bodied{method: http.MethodPost, path: importsPath, as: owner, kinds: []string{"application/json"}}) {
+		for name, asked := range map[string]call{
+			"nothing":      {body: ""},
+			"a part":       {body: `{"a": `},
+			"a key":        {body: `{"a": `, header: map[string]string{"Idempotency-Key": "slow"}},
+			"a packed one": {body: packed[:len(packed)-9], header: map[string]string{"Content-Encoding": "gzip"}},
+		} {
+			asked.method, asked.path, asked.as, asked.kind = b.method, b.path, b.as, b.kinds[0]
+			r := w.request(t, asked)
+			r.Body, r.ContentLength, r.RemoteAddr, r.RequestURI = stalled(asked.body), -1, "127.0.0.1:1024", asked.path
+			got := httptest.NewRecorder()
+			w.server.Config.Handler.ServeHTTP(got, r)
+			answer := &reply{t: t, status: got.Code, header: got.Header(), body: got.Body.Bytes()}
+			answer.checkDocument(r)
+			if got.Code != http.StatusRequestTimeout || answer.problem().Code != mockbase.CodeBodyTooSlow || got.Header().Get("Connection") != "close" {
+				t.Errorf("%s %s, %s: %d %v %s", b.method, b.path, name, got.Code, got.Header(), got.Body)
+			}
+		}
+	}
+	if after := w.send(call{method: http.MethodGet, path: definitionPath, as: owner}).body; !bytes.Equal(before, after) {
+		t.Errorf("before %s\nafter %s", before, after)
 	}
 }

@@ -60,12 +60,14 @@ func invalidParameters(faults *mockbase.Faults) error {
 // params reads the values of a query and collects their faults.
 type params struct {
 	values url.Values
+	// list names the list that is asked for.
+	list   string
 	faults mockbase.Faults
 }
 
 // params returns a reader of the request's query, which checkQuery has passed.
 func (c *call) params() *params {
-	return &params{values: c.QueryParams()}
+	return &params{values: c.QueryParams(), list: c.listName()}
 }
 
 func (p *params) err() error { return invalidParameters(&p.faults) }

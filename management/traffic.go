@@ -152,7 +152,7 @@ func (s *Server) listTraffic(c *call) error {
 		c.mask(&filter)
 		return s.answerLines(c, filter)
 	}
-	before, err := readTrafficCursor(p.text("cursor"))
+	before, err := p.newestAfter()
 	if err != nil {
 		return err
 	}
@@ -169,28 +169,12 @@ func (s *Server) listTraffic(c *call) error {
 		answer.Total = &found.Total
 	}
 	if found.More {
-		c.link(&answer.page, trafficCursor(found.Items[len(found.Items)-1].ID))
+		c.link(&answer.page, p.newestBehind(found.Items[len(found.Items)-1].ID))
 	}
 	if wantFacets {
 		answer.Facets = countFacets(s.Traffic.Traffic(c.project.Project.ID, filter, "", math.MaxInt).Items)
 	}
 	return c.json(http.StatusOK, answer)
-}
-
-// trafficOrder is the one order of traffic, by time, newest first.
-const trafficOrder = "-at"
-
-func trafficCursor(id string) string { return cursor{Sort: trafficOrder, After: key{ID: id}}.String() }
-
-func readTrafficCursor(text string) (string, error) {
-	if text == "" {
-		return "", nil
-	}
-	c, err := readCursor(text, trafficOrder)
-	if err != nil {
-		return "", err
-	}
-	return c.After.ID, nil
 }
 
 func countFacets(all []*mockbase.Exchange) *facets {
