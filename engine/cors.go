@@ -206,7 +206,7 @@ func (o *originRules) exposed(h http.Header) string {
 func alwaysExposed(name string) bool {
 	switch canonical := textproto.CanonicalMIMEHeaderKey(name); canonical {
 	case "Cache-Control", "Content-Language", headerContentLength, headerContentType, "Expires", "Last-Modified", "Pragma",
-		headerSetCookie, "Set-Cookie2":
+		headerTrailer, headerSetCookie, "Set-Cookie2":
 		return true
 	default:
 		return strings.HasPrefix(canonical, "Access-Control-")

@@ -27,15 +27,20 @@ func (c *call) answer(out *http.Request, answer *http.Response) (*Result, error)
 	c.copyBody(result, answer)
 	if result.Broken == nil && !result.Aborted {
 		result.Trailer = answer.Trailer
-		c.trailer(answer)
+		if c.trails() {
+			c.trailer(answer)
+		}
 	}
 	return result, nil
 }
 
+// trails tells whether the client can get trailers: without chunks there are none (rule N1).
+func (c *call) trails() bool { return c.in.In.ProtoAtLeast(1, 1) }
+
 // head writes status and header, and announces the trailers.
 func (c *call) head(result *Result, answer *http.Response) {
 	h := c.w.Header()
-	if names := slices.Sorted(maps.Keys(answer.Trailer)); len(names) > 0 {
+	if names := slices.Sorted(maps.Keys(answer.Trailer)); len(names) > 0 && c.trails() {
 		result.Header[headerTrailer] = []string{strings.Join(names, ", ")}
 	}
 	if c.in.Lay != nil {
