@@ -167,6 +167,7 @@ func decodeCount(at place, low int64) *Operators {
 	switch at.Kind {
 	case NodeObject:
 		o := decodeOperators(at)
+		checkNumbers(at)
 		return &o
 	case NodeNumber:
 		if n, isWhole, _ := wholeNumber(at.Text); !isWhole || n < low {
@@ -177,6 +178,45 @@ func decodeCount(at place, low int64) *Operators {
 		at.fault(FieldType, "must be a whole number or an object with operators, found %s", at.describe())
 		return nil
 	}
+}
+
+// checkNumbers notes operators on a number that are about texts, and operands that are no numbers.
+func checkNumbers(at place) {
+	if at.Kind != NodeObject {
+		return
+	}
+	for _, e := range at.entries() {
+		switch e.name {
+		case "contains", "startsWith", "endsWith", "matches", "search", "before", "after", "type", "mediaType", "hasItem", "ignoreCase":
+			e.fault(FieldType, "is about a text, and this is a number: write a whole number, or equals, in, not, gt, gte, lt or lte")
+		case "equals":
+			checkNumber(e.place)
+		case "in", "all", "exactly", "ordered":
+			for i := range e.Items {
+				checkNumber(e.item(i))
+			}
+		case "not", "every":
+			checkNumberOrMore(e.place)
+		case "anyOf", "allOf":
+			for i := range e.Items {
+				checkNumberOrMore(e.item(i))
+			}
+		}
+	}
+}
+
+func checkNumber(at place) {
+	if at.Kind != NodeNumber {
+		at.fault(FieldType, "must be a number, found %s", at.describe())
+	}
+}
+
+func checkNumberOrMore(at place) {
+	if at.Kind == NodeObject {
+		checkNumbers(at)
+		return
+	}
+	checkNumber(at)
 }
 
 // checkOperators notes operators that exclude or need others.

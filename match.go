@@ -55,6 +55,12 @@ type Condition struct {
 	Not   *Condition
 }
 
+// Empty tells whether the condition states nothing.
+func (c *Condition) Empty() bool {
+	return len(c.Path)+len(c.Query)+len(c.Headers)+len(c.Cookies)+len(c.States)+len(c.AnyOf)+len(c.AllOf) == 0 &&
+		c.Auth == nil && c.Body == nil && c.Call == nil && c.Not == nil
+}
+
 // AuthMatch is a match on credentials (rule D7). Exactly one of Basic and Bearer is set.
 type AuthMatch struct {
 	Basic  *BasicMatch

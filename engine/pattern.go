@@ -173,6 +173,23 @@ func (s *segment) matchAnyCase(text string) bool {
 	}
 }
 
+// names are those of the parameters.
+func (p *pattern) names() []string {
+	var names []string
+	if p.expr != nil {
+		names = append(names, p.expr.SubexpNames()...)
+	}
+	for i := range p.segments {
+		names = append(names, p.segments[i].name)
+		if s := p.segments[i].shape; s != nil {
+			for _, part := range s.parts {
+				names = append(names, part.name)
+			}
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
 // bind appends the parameters of a path that the pattern matches.
 func (p *pattern) bind(path *requestPath, buf []pair) []pair {
 	if p.expr != nil {

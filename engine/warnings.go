@@ -10,7 +10,8 @@ import (
 )
 
 // Warnings says what about a mock of a snapshot only shows beside the others: that another mock answers all that it
-// would, or ranks like it and wins where both match, or that its answers differ from a document's. Pointers are relative to the mock. The warnings of the mock alone
+// would, or ranks like it and wins where both match, or that its answers differ from a document's; and that its own
+// conditions never hold. Pointers are relative to the mock. The warnings of the mock alone
 // are those of [mockbase.Mock.Warnings].
 func (e *Engine) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.FieldError {
 	if m.Disabled {
@@ -20,7 +21,7 @@ func (e *Engine) Warnings(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.Fie
 	if own == nil {
 		return nil
 	}
-	return append(p.overruled(own), p.drift(m)...)
+	return slices.Concat(p.overruled(own), contradictions(m, own.route), p.drift(m))
 }
 
 // place finds the entry of a mock of a snapshot. A program that was published since and still has the mock does as well: it

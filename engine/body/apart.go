@@ -28,8 +28,12 @@ func newFacts(m *mockbase.BodyMatch) facts {
 // Apart tells that no body satisfies both matches, as far as that shows in values that differ: what it does not tell
 // apart may exclude one another all the same.
 func (m *Matcher) Apart(other *Matcher) bool {
-	a, b := &m.facts, &other.facts
-	return bytesApart(a.match, b.match) || a.isText && b.isText && a.text != b.text || a.executes.apart(&b.executes) || a.jsonApart(b)
+	return m.facts.apart(&other.facts)
+}
+
+func (f *facts) apart(other *facts) bool {
+	return bytesApart(f.match, other.match) || f.isText && other.isText && f.text != other.text || f.executes.apart(&other.executes) ||
+		f.jsonApart(other)
 }
 
 // bytesApart tells that the bytes that two matches want differ.
