@@ -58,11 +58,11 @@ func sampleOf(p *part) *sample {
 		return sized("base64", p.match.Base64, func(o *part) bool { return o.key == "size" || o.key == "sha256" || o.key == "empty" })
 	case "text":
 		// In another charset than ASCII, a text may be other bytes.
-		if text, isKnown := equalled(p.match.Text); isKnown && !strings.ContainsFunc(text, beyondASCII) {
+		if text, isKnown := equalled(p.match.Text); isKnown && isASCII(text) {
 			return sized("text "+cutShort(text), []byte(text), isNature)
 		}
 	case "jsonExact":
-		if p.match.JSONOptions == (mockbase.JSONOptions{}) && isPlain(p.match.JSONExact) {
+		if isPlain(&p.match) {
 			return sized("jsonExact", p.match.JSONExact, isNature)
 		}
 	}
@@ -77,12 +77,14 @@ func sized(says string, raw []byte, concerns func(*part) bool) *sample {
 	return &sample{says, New(raw, nil), concerns}
 }
 
-func beyondASCII(r rune) bool { return r > '~' }
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > '~' })
+}
 
-// isPlain tells whether a document stands for itself alone.
-func isPlain(document []byte) bool {
-	value, err := jsonvalue.Parse(document, jsonvalue.Limits{})
-	return err == nil && !holdsOperators(value)
+// isPlain tells whether an exact document stands for itself alone.
+func isPlain(m *mockbase.BodyMatch) bool {
+	value, err := jsonvalue.Parse(m.JSONExact, jsonvalue.Limits{})
+	return err == nil && m.JSONOptions == (mockbase.JSONOptions{}) && !holdsOperators(value)
 }
 
 func cutShort(text string) string {
