@@ -163,3 +163,35 @@ func BenchmarkMiss(b *testing.B) {
 		}
 	}
 }
+
+// A miss that nothing explains looks at the other projects, too: 500 of 100 mocks, whose paths are literal, or patterns that
+// have to be tried.
+func BenchmarkMissAmongProjects(b *testing.B) {
+	for name, path := range map[string]string{"literals": "/api/v1/thing-%d-%d/{id}", "patterns": "/{x:[a-z]+-%d-%d}/{y:[0-9]+}"} {
+		b.Run(name, func(b *testing.B) {
+			e, err := engine.New(engine.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := range 500 {
+				mocks := manyMocks(100)
+				for j := range mocks {
+					mocks[j].Request.Path = fmt.Sprintf(path, i, j)
+				}
+				p := &mockbase.Project{ID: fmt.Sprintf("prj_%d", i), Slug: fmt.Sprintf("p%d", i), Access: mockbase.AccessPublic, Revision: 1}
+				if err := e.Publish(&mockbase.Snapshot{Project: p, Mocks: mocks}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			r := httptest.NewRequest(http.MethodGet, "/m/p7/nothing-here/at/all", http.NoBody)
+			b.ReportAllocs()
+			for b.Loop() {
+				var w discard
+				e.ServeHTTP(&w, r)
+				if w.status != http.StatusNotFound {
+					b.Fatal(w.status)
+				}
+			}
+		})
+	}
+}

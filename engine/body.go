@@ -102,7 +102,7 @@ func (c *call) readMessage(limit int64) *failure {
 	if !reads {
 		return nil
 	}
-	c.message = body.New(c.outcome.received, c.header).Of(line{&c.inquiry}).Limit(limit)
+	c.message = body.New(c.outcome.received, c.header).Of(line{&c.inquiry}).Limit(limit).Within(&c.effort)
 	_, err := c.message.Decoded()
 	if errors.Is(err, body.ErrTooLarge) {
 		return bodyExpands(limit)

@@ -119,7 +119,7 @@ func (c *call) checkPlace(list *checklist, l *likeness) {
 		list.add(mockbase.Check{Part: partHost, Operator: "equals", Expected: l.host.text, Actual: c.request.Host, OK: l.atHost})
 	}
 	operator, expected := placeText(&l.mock.Request)
-	own := mockbase.Check{Part: partPath, Operator: operator, Expected: expected, Actual: c.pathBeside(expected), OK: l.path}
+	own := mockbase.Check{Part: partPath, Operator: operator, Expected: expected, Actual: c.pathBeside(expected, l.path), OK: l.path}
 	if !l.path {
 		own.Hint = c.slipTo(l)
 	}

@@ -82,7 +82,28 @@ func (c *conditions) named() bool {
 
 // hold tells whether everything that is stated holds. What costs least is asked first.
 func (c *conditions) hold(q *inquiry) bool {
-	return !c.stated || c.holdNamed(q) && c.holdMoment(q) && (c.body == nil || c.body.Holds(q.bodyMessage())) && c.holdNested(q)
+	return !c.stated || c.holdNamed(q) && c.holdMoment(q) && (c.body == nil || c.holdBody(q)) && c.holdNested(q)
+}
+
+func (c *conditions) holdBody(q *inquiry) bool {
+	if q.settled {
+		return c.body.Settled(q.bodyMessage())
+	}
+	return c.body.Holds(q.bodyMessage())
+}
+
+// settleBodies tests what is said of the body, at any depth.
+func (c *conditions) settleBodies(m *body.Message) {
+	if c == nil || !c.readsBody {
+		return
+	}
+	if c.body != nil {
+		c.body.Settle(m)
+	}
+	for _, inner := range slices.Concat(c.anyOf, c.allOf) {
+		inner.settleBodies(m)
+	}
+	c.not.settleBodies(m)
 }
 
 func (c *conditions) holdNamed(q *inquiry) bool {

@@ -98,6 +98,9 @@ type Options struct {
 	MaxHeader int64
 	// BodyTime is how long a request's body may take, besides the time for its length at 16 KiB a second; 0 is a minute.
 	BodyTime time.Duration
+	// MatchTime is how much processor time the conditions of mocks may spend on one request; 0 is five seconds. A negative
+	// one refuses whatever is large enough to be measured.
+	MatchTime time.Duration
 	// SharedOrigin tells that the dashboard is served from the same origin, so that pages of mocks are sandboxed in
 	// browsers unless Sandbox says otherwise (rule Y10).
 	SharedOrigin bool
@@ -218,6 +221,9 @@ func (o *Options) complete() {
 	o.MaxTarget = orDefault(o.MaxTarget, DefaultMaxTarget)
 	if o.BodyTime == 0 {
 		o.BodyTime = bodyTime
+	}
+	if o.MatchTime == 0 {
+		o.MatchTime = matchTime
 	}
 	o.MaxHeader = max(orDefault(o.MaxHeader, DefaultMaxHeader), headerSlack+1)
 	o.RecordCap = orDefault(o.RecordCap, DefaultRecordCap)

@@ -62,7 +62,7 @@ func (x *explainer) compare(l *likeness) {
 		x.note(missed, l.atHost)
 	}
 	operator, expected := placeText(&m.Request)
-	x.note(mockbase.MissedPart{Part: partPath, Operator: operator, Expected: expected, Actual: c.pathBeside(expected)}, l.path)
+	x.note(mockbase.MissedPart{Part: partPath, Operator: operator, Expected: expected, Actual: c.pathBeside(expected, l.path)}, l.path)
 	for i := range l.findings {
 		f := &l.findings[i]
 		if f.unknown {

@@ -235,13 +235,21 @@ func forbidden(found []finding, q *inquiry) func() (operator, expected, actual s
 		case operator == "":
 			expected, actual = first.label()+" as stated", "it holds"
 			if first.part == partBody {
-				expected, actual = strings.TrimSpace(first.label()+" "+maskedText(first.stated)), maskedText(q.bodyMessage().Preview())
+				expected, actual = strings.TrimSpace(first.label()+" "+first.statedShown()), maskedText(q.bodyMessage().Preview())
 			}
 		case operator != "holds":
 			expected = operator + " " + expected
 		}
 		return "not", expected, actual
 	}
+}
+
+// statedShown is what a condition on the body wants, as it may be shown.
+func (f *finding) statedShown() string {
+	if f.secret() {
+		return mask
+	}
+	return maskedText(f.stated)
 }
 
 // label is the part with the name.

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/operator"
@@ -10,8 +12,16 @@ import (
 
 // slip is a common mistake in a path: what the path would be without it, and how to say so.
 type slip struct {
-	path *requestPath
-	says string
+	segments []string
+	name     string
+	says     string
+	// joins tells that segments were joined, which only a path with an encoded slash of its own can mean.
+	joins bool
+}
+
+// reaches tells whether a mock has another path than the request's, and that of the slip.
+func (s *slip) reaches(l *likeness, matches func(*requestPath) bool, path *requestPath) bool {
+	return !l.path && (!s.joins || l.pattern.holdsSlash()) && matches(path)
 }
 
 // hints names common slips (rule M5). The mocks come nearest first.
@@ -56,23 +66,54 @@ func (c *call) methodHint(near []likeness) string {
 // answeredElsewhere tells whether another project has a mock for the method and path. Only projects that everybody may call
 // are looked at, and none is named: what projects there are is not for everybody to know.
 func (c *call) answeredElsewhere() bool {
-	for _, p := range c.engine.programs.Load().open {
-		if p.project.ID != c.program.project.ID && c.isAnsweredBy(p) {
+	var paths [4]*requestPath
+	began := time.Now()
+	for i, p := range c.engine.programs.Load().open {
+		if i >= askedAnyway && time.Since(began) > askingTime {
+			return false // A hint is not worth more.
+		}
+		if p.project.ID == c.program.project.ID {
+			continue
+		}
+		path := &paths[p.settings.number()]
+		if *path == nil {
+			split, err := p.settings.split(c.target.path, nil)
+			if err != nil {
+				return false
+			}
+			*path = &split
+		}
+		if c.isAnsweredBy(p, *path) {
 			return true
 		}
 	}
 	return false
 }
 
-// isAnsweredBy tells whether a project has a mock for the method and path.
-func (c *call) isAnsweredBy(p *program) bool {
-	path, err := p.settings.split(c.target.path, nil)
-	if err != nil {
-		return false
+// How many other projects a miss looks at in any case, and for how long at more of them.
+const (
+	askedAnyway = 16
+	askingTime  = 2 * time.Millisecond
+)
+
+// number tells rules apart, from 0 to 3.
+func (o pathRules) number() int {
+	n := 0
+	if o.ignoreCase {
+		n++
 	}
-	asked := inquiry{request: c.request, header: c.header, method: p.settings.method(c.method.name), rules: p.settings.pathRules, path: path}
+	if o.mergeEmpty {
+		n += 2
+	}
+	return n
+}
+
+// isAnsweredBy tells whether a project has a mock for the method and path.
+func (c *call) isAnsweredBy(p *program, path *requestPath) bool {
+	asked := inquiry{request: c.request, header: c.header, method: p.settings.method(c.method.name), rules: p.settings.pathRules, path: *path}
 	for _, l := range p.index.find(&asked.path, nil) {
-		for _, e := range l.all() {
+		all := l.all()
+		for _, e := range all[:min(len(all), maxCompared)] {
 			if e.accepts(&asked.method) && e.host.match(c.request.Host) && e.here(&asked) {
 				return true
 			}
@@ -81,18 +122,50 @@ func (c *call) isAnsweredBy(p *program) bool {
 	return false
 }
 
-// pathHints names the slips of the path alone.
+// pathHints names the slips of the path alone: each that alone keeps a mock from it, or two that do so together.
 func (c *call) pathHints(near []likeness) []string {
 	hints := []string{}
-	for _, s := range c.slips() {
-		if l := firstOf(near, func(l *likeness) bool { return !l.path && l.pattern.match(s.path) }); l != nil {
+	slips := c.slips(c.path.segments)
+	for _, s := range slips {
+		path := c.pathOf(s.segments)
+		if l := firstOf(near, func(l *likeness) bool { return s.reaches(l, l.pattern.match, path) }); l != nil {
 			hints = append(hints, fmt.Sprintf(s.says, describeMock(l)))
 		}
 	}
 	if l := firstOf(near, func(l *likeness) bool { return !l.path && l.pattern.matchAnyCase(&c.path) }); l != nil {
 		hints = append(hints, "the path differs only in letter case from that of "+describeMock(l))
 	}
-	return hints
+	if len(hints) > 0 {
+		return hints
+	}
+	return append(hints, c.doubleHints(near, slips)...)
+}
+
+// doubleHints names two slips that keep a mock from the path together, those of the first mock for which there are some.
+func (c *call) doubleHints(near []likeness, slips []slip) []string {
+	for _, s := range slips {
+		path := c.pathOf(s.segments)
+		if l := firstOf(near, func(l *likeness) bool { return s.reaches(l, l.pattern.matchAnyCase, path) }); l != nil {
+			return []string{twoSlips(l, s.name, "letter case")}
+		}
+	}
+	for _, s := range slips {
+		for _, more := range c.slips(s.segments) {
+			if more.name == s.name {
+				continue
+			}
+			path := c.pathOf(more.segments)
+			more.joins = more.joins || s.joins
+			if l := firstOf(near, func(l *likeness) bool { return more.reaches(l, l.pattern.match, path) }); l != nil {
+				return []string{twoSlips(l, s.name, more.name)}
+			}
+		}
+	}
+	return nil
+}
+
+func twoSlips(l *likeness, one, other string) string {
+	return fmt.Sprintf("two slips keep the path from that of %s: %s, and %s", describeMock(l), one, other)
 }
 
 func firstOf(near []likeness, is func(l *likeness) bool) *likeness {
@@ -114,20 +187,22 @@ func placeOf(m *mockbase.Mock) string {
 	return text
 }
 
-// slips returns the request's path without each of the slips that it may hold.
-func (c *call) slips() []slip {
-	sent := c.path.segments
+// maxJoined is up to how many segments of a path those are joined whose slash might have been meant as data.
+const maxJoined = 16
+
+// slips returns a path without each of the slips that it may hold.
+func (*call) slips(sent []string) []slip {
 	last := len(sent) - 1
 	var slips []slip
-	try := func(segments []string, says string) {
+	try := func(segments []string, name, says string) {
 		if len(segments) > 0 {
-			slips = append(slips, slip{path: c.program.settings.pathOf(segments), says: says})
+			slips = append(slips, slip{segments: segments, name: name, says: says})
 		}
 	}
 	if last >= 0 && sent[last] == "" {
-		try(sent[:last], "the path differs only by a trailing slash from that of %s")
+		try(sent[:last], "a trailing slash", "the path differs only by a trailing slash from that of %s")
 	} else {
-		try(append(sent[:last+1:last+1], ""), "the path lacks only the trailing slash of that of %s")
+		try(append(sent[:last+1:last+1], ""), "no trailing slash", "the path lacks only the trailing slash of that of %s")
 	}
 	var merged, divided []string
 	for i, segment := range sent {
@@ -137,16 +212,22 @@ func (c *call) slips() []slip {
 		divided = append(divided, strings.Split(segment, "/")...)
 	}
 	if len(merged) < len(sent) {
-		try(merged, "the path has an empty segment (//) that the path of %s has not")
+		try(merged, "an empty segment (//)", "the path has an empty segment (//) that the path of %s has not")
 	}
 	if len(divided) > len(sent) {
-		try(divided, "an encoded slash (%%2F) is data inside a segment; with plain slashes the path would be that of %s")
+		try(divided, "an encoded slash (%2F)", "an encoded slash (%%2F) is data inside a segment; with plain slashes the path would be that of %s")
+	}
+	for i := 0; i < last && last < maxJoined; i++ {
+		slips = append(slips, slip{
+			segments: slices.Concat(sent[:i], []string{sent[i] + "/" + sent[i+1]}, sent[i+2:]), name: "a slash that is not encoded (%2F)",
+			says: "a slash divides segments; encoded (%%2F), as data inside of one, the path would be that of %s", joins: true,
+		})
 	}
 	if strings.Contains(strings.Join(sent, ""), "+") {
-		try(replaceAll(sent, "+", " "), "a plus is a plus in a path; with a space (%%20) the path would be that of %s")
+		try(replaceAll(sent, "+", " "), "a plus for a space (%20)", "a plus is a plus in a path; with a space (%%20) the path would be that of %s")
 	}
 	if strings.Contains(strings.Join(sent, ""), " ") {
-		try(replaceAll(sent, " ", "+"), "%%20 is a space; with a plus the path would be that of %s")
+		try(replaceAll(sent, " ", "+"), "%20 for a plus", "%%20 is a space; with a plus the path would be that of %s")
 	}
 	return slips
 }
@@ -158,6 +239,8 @@ func replaceAll(texts []string, old, by string) []string {
 	}
 	return replaced
 }
+
+func (c *call) pathOf(segments []string) *requestPath { return c.program.settings.pathOf(segments) }
 
 // pathOf makes the path of decoded segments.
 func (o pathRules) pathOf(segments []string) *requestPath {

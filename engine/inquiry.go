@@ -41,6 +41,10 @@ type inquiry struct {
 	cookies       []pair
 	// message is the body, nil where none was read.
 	message *body.Message
+	// effort bounds what conditions may cost.
+	effort operator.Effort
+	// settled tells that conditions on a large body were tested before the step that asks them.
+	settled bool
 	// passesBody leaves the body out of findings, which cost the most.
 	passesBody bool
 	// route is the mock that is asked at the moment: it names the parameters of the path. bound is the one that parameters
@@ -61,7 +65,7 @@ type moment interface {
 // bodyMessage returns the body; one that was not read is empty.
 func (q *inquiry) bodyMessage() *body.Message {
 	if q.message == nil {
-		q.message = body.New(nil, q.header).Of(line{q})
+		q.message = body.New(nil, q.header).Of(line{q}).Within(&q.effort)
 	}
 	return q.message
 }

@@ -22,7 +22,7 @@ func (c *call) unasked(e *entry) bool {
 func (c *call) admittedChoice() (*choice, bool) {
 	for {
 		chosen := c.choose()
-		if chosen == nil {
+		if chosen == nil && !c.effort.Spent() {
 			chosen = c.chooseOperation()
 		}
 		if chosen == nil || !c.unasked(chosen.entry) {

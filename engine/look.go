@@ -131,6 +131,12 @@ func (c *call) foretellAll(wanted string) *mockbase.Explanation {
 		return x
 	}
 	won := c.choose()
+	if c.effort.Spent() {
+		c.refuse(tooCostly(c.engine.options.MatchTime))
+		c.concludeOwn(x)
+		x.Hints = append(x.Hints, c.outcome.failure)
+		return x
+	}
 	if won == nil {
 		won = c.chooseOperation()
 	}

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/body"
 	"github.com/mockbase/mockbase/engine/chance"
 	"github.com/mockbase/mockbase/engine/session"
 )
@@ -35,20 +37,42 @@ func (m *instant) callNumber() int64            { return m.number }
 // choose finds the first candidate, in the order of rule A2, whose conditions all hold, and moves on what it moves; it
 // returns nil if there is none. Where the mock has limits that were not asked yet nothing is moved: they come first. What
 // remembers nothing is chosen without a lock.
+//
+// A request that takes too long to test is given to no mock: the effort is spent then.
 func (c *call) choose() *choice {
+	var chosen *choice
+	c.effort.Try(func() bool {
+		chosen = c.first()
+		return true
+	})
+	c.effort.End()
+	if c.effort.Spent() {
+		return nil
+	}
+	return chosen
+}
+
+// matchTime is how much processor time the conditions of mocks may spend on one request.
+const matchTime = 5 * time.Second
+
+// first returns the choice among the candidates, nil for none.
+func (c *call) first() *choice {
 	q := c.queue()
-	for e := q.next(); e != nil; e = q.next() {
+	for e := q.next(); e != nil && c.effort.Spend(candidateBytes); e = q.next() {
 		switch {
 		case !c.fits(e):
 		case e.selection.remembers:
 			return c.chooseInStep(e, &q)
-		case c.settles(e):
+		case c.settles(e) && !c.effort.Spent():
 			c.countFree(e)
 			return &c.chosen
 		}
 	}
 	return nil
 }
+
+// candidateBytes is what asking one mock counts for beside what it says of the body.
+const candidateBytes = 256
 
 // fits tells whether everything holds that a mock states about the request, as far as no moment is asked for.
 func (c *call) fits(e *entry) bool {
@@ -120,6 +144,10 @@ func (c *call) chooseInStep(first *entry, q *queue) *choice {
 			break
 		}
 	}
+	c.settleBodies(list)
+	if c.effort.Spent() {
+		return nil
+	}
 	step := c.step()
 	defer step.End()
 	c.refusals = c.refusals[:0]
@@ -129,6 +157,24 @@ func (c *call) chooseInStep(first *entry, q *queue) *choice {
 		}
 	}
 	return nil
+}
+
+// settleBodies tests a large body with the conditions that the step will ask, which would hold up all others.
+func (c *call) settleBodies(list []candidate) {
+	c.settled = false
+	if c.message == nil || len(c.message.Raw()) < body.Large {
+		return
+	}
+	for i := range list {
+		s := &list[i].selection
+		if s.momentary {
+			list[i].guards.settleBodies(c.message)
+		}
+		for _, when := range s.whens {
+			when.settleBodies(c.message)
+		}
+	}
+	c.settled = true
 }
 
 func (c *call) candidate(e *entry) candidate {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -98,6 +99,7 @@ func TestM5_hints_name_common_slips(t *testing.T) {
 	publish(t, e, 1, []*mockbase.Mock{
 		textMock("users", "/users", "x"), textMock("slashed", "/slashed/", "x"), textMock("deep", "/a/{x}/c", "x"),
 		textMock("spaced", "/with space", "x"), textMock("plus", "/with+plus", "x"), off, hosted,
+		textMock("inside", "/lit%2Fslash/{x}", "x"), textMock("divided", "/two/parts", "x"), textMock("one", "/only/{id}", "x"),
 	})
 	for target, want := range map[string]string{
 		"/users/":       "the path differs only by a trailing slash",
@@ -110,6 +112,13 @@ func TestM5_hints_name_common_slips(t *testing.T) {
 		"/hosted":       "other host",
 		"/off/1":        "it is disabled",
 		"/nothing#frag": "fragment",
+		"/lit/slash/7":  "a slash divides segments; encoded (%2F), as data inside of one, the path would be that of mock \"inside\"",
+		"/two%2Fparts":  "an encoded slash (%2F) is data inside a segment; with plain slashes the path would be that of mock \"divided\"",
+		"/USERS/":       "two slips keep the path from that of mock \"users\" (/users): a trailing slash, and letter case",
+		"/Slashed":      "two slips keep the path from that of mock \"slashed\" (/slashed/): no trailing slash, and letter case",
+		"//users/":      "two slips keep the path from that of mock \"users\" (/users): a trailing slash, and an empty segment (//)",
+		"/with+space/":  "two slips keep the path from that of mock \"spaced\" (/with space): a trailing slash, and a plus for a space (%20)",
+		"/LIT/slash/7":  "two slips keep the path from that of mock \"inside\" (/lit%2Fslash/{x}): a slash that is not encoded (%2F), and letter case",
 	} {
 		// A request of the process would lose its fragment, so the target is set by hand.
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
@@ -124,8 +133,10 @@ func TestM5_hints_name_common_slips(t *testing.T) {
 			t.Errorf("%s: hints %q, want %q first", target, d.Hints, want)
 		}
 	}
-	if d := diagnosisOf(t, e, "/m/shop/nothing/like/it"); len(d.Hints) > 0 {
-		t.Errorf("hints %q for no slip", d.Hints)
+	for _, target := range []string{"/nothing/like/it", "/only/7/more"} {
+		if d := diagnosisOf(t, e, "/m/shop"+target); len(d.Hints) > 0 {
+			t.Errorf("%s: hints %q for no slip", target, d.Hints)
+		}
 	}
 }
 
@@ -140,5 +151,93 @@ func TestB7_values_of_a_diagnosis_are_readable(t *testing.T) {
 	actual := d.NearMisses[0].Failed[0].Actual
 	if !strings.HasPrefix(actual, "%FFéé") || !strings.HasSuffix(actual, "é…") || len(actual) > 300 {
 		t.Errorf("actual %q", actual)
+	}
+}
+
+// Beside the path that is expected stands the one that was compared.
+func TestM2_the_path_of_a_near_miss_is_the_one_that_was_compared(t *testing.T) {
+	t.Parallel()
+	x := newExplained(t, `mocks: [{ name: a, request: { path: /lit/slash, query: { q: 1 } }, response: {} }]`)
+	for target, want := range map[string]mockbase.Check{
+		"/lit/slash":              {Actual: "/lit/slash", OK: true},
+		"/x/../lit/slash":         {Actual: "/lit/slash", OK: true},
+		"/lit/%2e%2E/lit/sl%61sh": {Actual: "/lit/slash", OK: true},
+		"/lit%2Fslash":            {Actual: "/lit%2Fslash"},
+		"/x/../lit%2fslash":       {Actual: "/lit%2Fslash"},
+		"/other":                  {Actual: "/other"},
+	} {
+		told, err := x.engine.Explain(t.Context(), &mockbase.Question{ProjectID: "prj_shop", Request: mockbase.SampleRequest{Target: target}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := told.Candidates[0].Checks[1]; got.Part != "path" || got.Actual != want.Actual || got.OK != want.OK {
+			t.Errorf("%s: %+v", target, got)
+		}
+	}
+}
+
+// What must not hold and does is named by what was forbidden, whatever the body is looked at as.
+func TestM2_forbidden_bodies_are_told_with_what_is_forbidden(t *testing.T) {
+	t.Parallel()
+	const form, multipart = "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"
+	for _, c := range []struct{ condition, contentType, body, want string }{
+		{`text: { contains: a }`, "", "xay", "body text contains a"},
+		{`form: { a: { startsWith: "1" } }`, form, "a=12", "body form a startsWith 1"},
+		{`form: { password: s3cret }`, form, "password=s3cret", "***"},
+		{`multipart: [{ name: f, body: { text: x } }]`, multipart, "--b\r\nContent-Disposition: form-data; name=f\r\n\r\nx\r\n--b--\r\n", "body multipart 0 name equals f, body text equals x"},
+		{`xml: "<a/>"`, "", "<a/>", "body xml <a/>"},
+		{`xpath: { //b: { exists: true } }`, "", "<b/>", "body xpath //b exists true"},
+		{`schema: { type: object }`, "", "{}", `body schema {"type":"object"}`},
+		{`jsonPath: { $.a: { gt: 1 } }`, "", `{"a":2}`, "body jsonPath $.a gt 1"},
+		{`graphql: { operation: query }`, "", `{"query":"{a}"}`, "body graphql operation equals query"},
+		{`graphql: { query: "{ a }" }`, "", `{"query":"{a}"}`, "body graphql query query { a }"},
+		{`size: { gt: 1 }`, "", "ab", "body size gt 1"},
+		{`sha256: fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603`, "", "ab", "body sha256 fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"},
+		{`base64: YWI=`, "", "ab", "body base64 YWI="},
+		{`empty: false`, "", "ab", "body empty false"},
+	} {
+		e := newEngine(t, engine.Options{})
+		publishDefinition(t, e, "mocks: [{ name: a, request: { method: POST, path: /a, not: { body: { "+c.condition+" } } }, response: {} }]")
+		r := httptest.NewRequest(http.MethodPost, "/m/shop/a", strings.NewReader(c.body))
+		r.Header.Set("Content-Type", c.contentType)
+		w := httptest.NewRecorder()
+		e.ServeHTTP(w, r)
+		var d diagnosed
+		if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || len(d.NearMisses) == 0 || len(d.NearMisses[0].Failed) == 0 {
+			t.Errorf("%s: %d %s", c.condition, w.Code, w.Body)
+			continue
+		}
+		if got := d.NearMisses[0].Failed[0]; got.Operator != "not" || got.Expected != c.want || strings.Contains(w.Body.String(), "s3cret") {
+			t.Errorf("%s: %s", c.condition, w.Body)
+		}
+	}
+}
+
+// What of a GraphQL document cannot be read is told by its place and kind, and not by its words, which may be a secret.
+func TestM2_broken_graphql_is_told_without_its_words(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, engine.Options{})
+	publishDefinition(t, e, "mocks: [{ name: a, request: { method: POST, path: /a, body: { graphql: { operation: query } } }, response: {} }]")
+	for query, want := range map[string]string{
+		`{ a(x: 1) "s3cret" }`:          "line 1, column 12: expected Name, found String",
+		`"s3cret" "s3cret" { a }`:       "unexpected String",
+		`s3cret { a }`:                  `line 1, column 1: unexpected Name`,
+		`{ a(x: $s3cret s3cret) }`:      "expected",
+		`query A { a } fragment s3cret`: "found <EOF>",
+		`{ a(x: "\s3cret") }`:          "an escape sequence is wrong",
+		`{ a(x: "\us3cret") }`:         "an escape sequence is wrong",
+		`{ a(x: 0s3cret) }`:             "",
+		`{ ... on "s3cret" }`:           "",
+		`fragment on on s3cret { a }`:   "",
+	} {
+		text, err := json.Marshal(map[string]string{"query": query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		e.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/m/shop/a", bytes.NewReader(text)))
+		if got := w.Body.String(); strings.Contains(got, "s3cret") || !strings.Contains(got, want) || w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d %s", query, w.Code, got)
+		}
 	}
 }

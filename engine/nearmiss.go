@@ -132,7 +132,10 @@ func (c *call) liken(e *entry) likeness {
 	}
 	// The body is not examined for a mock with another path: it may not have been read, and it costs the most.
 	c.passesBody = !l.path
-	l.findings = c.findings(e)
+	c.effort.Try(func() bool {
+		l.findings = c.findings(e)
+		return true
+	})
 	c.passesBody = false
 	for _, part := range []string{partPath, partQuery, partHeaders, partCookies, partAuth, partBody, partState, partTimes} {
 		l.distance += partWeight(part) * failingShare(l.findings, part)

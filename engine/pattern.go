@@ -190,6 +190,14 @@ func (p *pattern) names() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
+// holdsSlash tells whether a segment of the pattern has a slash as data (rule B2).
+func (p *pattern) holdsSlash() bool {
+	return slices.ContainsFunc(p.segments, func(s segment) bool {
+		return strings.Contains(s.literal, "/") ||
+			s.shape != nil && slices.ContainsFunc(s.shape.parts, func(part shapePart) bool { return strings.Contains(part.literal, "/") })
+	})
+}
+
 // bind appends the parameters of a path that the pattern matches.
 func (p *pattern) bind(path *requestPath, buf []pair) []pair {
 	if p.expr != nil {

@@ -101,13 +101,18 @@ func (q *inquiry) pathText() string {
 	return q.wholePath
 }
 
-// pathBeside is the path as it is shown beside the one that is expected: decoded, or as it was sent where that would look the
-// same, as with an encoded slash.
-func (c *call) pathBeside(expected string) string {
-	if text := c.path.text(); text != expected {
+// pathBeside is the path that was compared, as it is shown beside the one that is expected: decoded, or with its encoded
+// slashes where it would look the same and is another one.
+func (c *call) pathBeside(expected string, matches bool) string { //nolint:revive // matches is the result that is shown
+	text := c.path.text()
+	if matches || text != expected {
 		return text
 	}
-	return c.target.path
+	encoded := make([]string, len(c.path.segments))
+	for i, segment := range c.path.segments {
+		encoded[i] = strings.ReplaceAll(segment, "/", "%2F")
+	}
+	return "/" + strings.Join(encoded, "/")
 }
 
 // pathFor is the path that the mock compares: without the matrix parameters if it states some (rule B16).

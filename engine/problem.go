@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
@@ -79,6 +80,14 @@ func bodyExpands(limit int64) *failure {
 		status: http.StatusRequestEntityTooLarge, code: mockbase.CodeBodyTooLarge, title: "Body too large",
 		detail: fmt.Sprintf("The request body grows too large when it is decoded: at most to %d bytes, and to a hundred times "+
 			"its length past a MiB.", limit),
+	}
+}
+
+// tooCostly refuses a request that the conditions of mocks take too long to test.
+func tooCostly(most time.Duration) *failure {
+	return &failure{
+		status: http.StatusRequestEntityTooLarge, code: mockbase.CodeBodyTooLarge, title: "Body too large",
+		detail: fmt.Sprintf("Testing the conditions of this path's mocks with the request takes more than %s of processor time.", most),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
 	"github.com/mockbase/mockbase/engine/session"
 	"github.com/mockbase/mockbase/engine/tape"
 	"github.com/mockbase/mockbase/engine/template"
@@ -157,6 +158,7 @@ func (c *call) dissect() {
 	c.header = withoutSignIn(r.Header)
 	c.method = s.method(r.Method)
 	c.rawQuery, c.asked = c.target.query, c.target.asked
+	c.effort = operator.NewEffort(c.engine.options.MatchTime)
 	c.nameSession()
 	if !s.origins.open {
 		c.allowed = s.origins.allow(r.Header[headerOrigin])
@@ -242,6 +244,9 @@ func (c *call) respond() {
 	chosen, admitted := c.admittedChoice()
 	switch {
 	case !admitted:
+		return
+	case c.effort.Spent():
+		c.refuse(tooCostly(c.engine.options.MatchTime))
 		return
 	case chosen == nil:
 		c.session.CountUnmatched()

@@ -16,7 +16,7 @@ func (k *compiler) hash() {
 	}
 	want := [sha256.Size]byte(k.match.SHA256)
 	k.add(check{
-		name:  "sha256",
+		name: "sha256", stated: hex.EncodeToString(want[:]),
 		holds: func(m *Message) bool { return m.hash() == want },
 		explain: func(m *Message) mockbase.MissedPart {
 			sent := m.hash()
@@ -39,7 +39,7 @@ func (k *compiler) size() {
 	clause := operator.Number(k.match.Size, k.below("size"), k.faults)
 	of := func(m *Message) *texts { return &texts{List: []string{strconv.Itoa(len(m.raw))}} }
 	k.add(check{
-		name:  "size",
+		name: "size", stated: clause.String(),
 		holds: func(m *Message) bool { return clause.Holds(of(m)) },
 		explain: func(m *Message) mockbase.MissedPart {
 			operator, operand := clause.Failing(of(m))

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"strconv"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine/operator"
@@ -15,29 +16,17 @@ func (k *compiler) form() {
 		k.parts = true
 		match := operator.Texts(n.Match, k.below("form", n.Name), k.faults)
 		k.add(check{
-			name: "form " + n.Name,
+			name: "form " + n.Name, stated: cut(match.String()),
 			holds: func(m *Message) bool {
-				v, err := field(m, n.Name)
+				v, err := m.field(n.Name)
 				return err == nil && match.Holds(v)
 			},
 			explain: func(m *Message) mockbase.MissedPart {
-				v, err := field(m, n.Name)
+				v, err := m.field(n.Name)
 				return missedTexts(match, v, err)
 			},
 		})
 	}
-}
-
-// field returns the values of one field (rule C7).
-func field(m *Message, name string) (*texts, error) {
-	var v texts
-	pairs, err := m.Form()
-	for _, p := range pairs {
-		if p.Name == name {
-			v.List = append(v.List, p.Value)
-		}
-	}
-	return &v, err
 }
 
 // multipart compiles what the parts of a multipart body must satisfy.
@@ -60,7 +49,7 @@ func (k *compiler) multipart() {
 		if p.Body != nil {
 			t.body = Compile(p.Body, k.below("multipart", index, "body"), k.faults)
 		}
-		k.add(check{name: "multipart " + index, holds: t.holds, explain: t.explain})
+		k.add(check{name: "multipart " + index, stated: cut(t.String()), holds: t.holds, explain: t.explain})
 	}
 }
 
@@ -69,6 +58,28 @@ type partTest struct {
 	name, filename, contentType operator.Match[string]
 	headers                     []headerTest
 	body                        *Matcher
+}
+
+// String describes what the part must be: name equals file, body text contains a.
+func (t *partTest) String() string {
+	var told []string
+	tell := func(name string, m operator.Match[string]) {
+		if len(m) > 0 {
+			told = append(told, name+" "+m.String())
+		}
+	}
+	tell("name", t.name)
+	tell("filename", t.filename)
+	tell("contentType", t.contentType)
+	for _, h := range t.headers {
+		tell("header "+h.name, h.match)
+	}
+	if t.body != nil {
+		for i := range t.body.checks {
+			told = append(told, strings.TrimSpace("body "+t.body.checks[i].name+" "+t.body.checks[i].stated))
+		}
+	}
+	return strings.Join(told, ", ")
 }
 
 // headerTest is about the fields of one name of a part's header.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -179,7 +180,7 @@ func (s *graphQLText) read() (*graphQL, error) {
 	}
 	document, err := parseGraphQL(s.query)
 	if err != nil {
-		return nil, fmt.Errorf("query: %w", err)
+		return nil, fmt.Errorf("query: %w", withoutQuotes(err))
 	}
 	g.operation, err = document.operation(s.name)
 	if err != nil {
@@ -222,6 +223,35 @@ func graphQLFault(err error) error {
 		at := fault.Locations[0]
 		return fmt.Errorf("line %d, column %d: %s", at.Line, at.Column, lowerFirst(fault.Message))
 	}
+}
+
+// withoutQuotes is a fault of a document that was sent, without the words of it that the fault quotes: a literal may be a
+// secret.
+func withoutQuotes(err error) error {
+	text := err.Error()
+	for _, said := range []struct{ before, told string }{
+		{"invalid character escape sequence", "an escape sequence is wrong"},
+		{"cannot parse the unexpected character", "a character is not expected"},
+	} {
+		if at := strings.Index(text, said.before); at >= 0 {
+			return errors.New(text[:at] + said.told)
+		}
+	}
+	if at := strings.Index(text, "invalid number"); at >= 0 {
+		return errors.New(text[:at] + "a number is wrong")
+	}
+	// expected "on", found Name "secret": the word that is expected is one of the language.
+	for _, found := range []string{"unexpected ", "found "} {
+		at := strings.LastIndex(text, found)
+		if at < 0 {
+			continue
+		}
+		kind, _, quotes := strings.Cut(text[at:], ` "`)
+		if quotes {
+			return errors.New(text[:at] + kind)
+		}
+	}
+	return err
 }
 
 // lowerFirst begins a text with a small letter.

@@ -47,7 +47,7 @@ func (k *compiler) graphText(key string, list mockbase.Match, of func(*graphQL) 
 		return of(g), nil
 	}
 	k.add(check{
-		name: "graphql " + key,
+		name: "graphql " + key, stated: cut(match.String()),
 		holds: func(m *Message) bool {
 			v, err := values(m)
 			return err == nil && match.Holds(v)
@@ -106,7 +106,7 @@ func (k *compiler) graphQuery(text string) {
 	}
 	want := expected.canonical()
 	k.add(check{
-		name: "graphql query",
+		name: "graphql query", stated: cut(mockbase.MaskText(want)),
 		holds: func(m *Message) bool {
 			g, err := m.graphQL()
 			return err == nil && g.operation != nil && g.operation.canonical() == want

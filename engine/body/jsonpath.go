@@ -32,7 +32,7 @@ func (k *compiler) jsonPaths() {
 
 func pathCheck(name string, path *Path, match operator.Match[*jsonvalue.Value]) check {
 	return check{
-		name: name,
+		name: name, stated: cut(match.String()),
 		holds: func(m *Message) bool {
 			nodes, err := path.Select(m)
 			return err == nil && match.Holds(&operator.Values[*jsonvalue.Value]{List: nodes})
@@ -80,6 +80,7 @@ const (
 
 // Path is a compiled JSONPath (RFC 9535). It is immutable and safe for concurrent use.
 type Path struct {
+	text  string
 	query *spec.PathQuery
 	// ranking is for long numbers; nil if there is none.
 	ranking *ranking
@@ -93,7 +94,7 @@ func ParsePath(text string) (*Path, error) {
 	if len(text) > maxPathLength {
 		return nil, fmt.Errorf("the JSONPath has %d bytes, at most %d are allowed", len(text), maxPathLength)
 	}
-	p := &Path{ranking: rank(text)}
+	p := &Path{text: text, ranking: rank(text)}
 	switch parsed, err := jsonpath.Parse(text); {
 	case err == nil:
 		p.query = parsed.Query()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // Matcher is a compiled match on a body: every check must hold. It is immutable and safe for concurrent use.
@@ -42,6 +43,9 @@ type Finding struct {
 // maxExamined bounds the bytes that explanations of one request look at beyond what matching has found out (rule M6).
 const maxExamined = 64 << 10
 
+// Large is the length from which a body is worth some care about what is done with it.
+const Large = 64 << 10
+
 // verdict is what matching has found out: the place of the check that does not hold, the number of checks if all do.
 type verdict struct {
 	matcher *Matcher
@@ -71,11 +75,44 @@ func Compile(match *mockbase.BodyMatch, at string, faults *mockbase.Faults) *Mat
 // Holds tells whether a body satisfies every check.
 func (m *Matcher) Holds(message *Message) bool {
 	failing := 0
-	for failing < len(m.checks) && m.checks[failing].holds(message) {
+	for failing < len(m.checks) && message.test(&m.checks[failing]) {
 		failing++
+	}
+	if message.effort != nil && message.effort.Spent() {
+		return false // and nothing is known
 	}
 	message.verdicts = append(message.verdicts, verdict{m, failing})
 	return failing == len(m.checks)
+}
+
+// test tests one condition, as long as the effort lasts.
+func (m *Message) test(c *check) bool {
+	switch {
+	case m.effort != nil && !m.effort.Spend(len(m.raw)):
+		return false
+	case len(m.raw) < Large:
+		return c.holds(m)
+	case m.effort == nil:
+		var alone operator.Effort
+		return alone.Try(func() bool { return c.holds(m) })
+	default:
+		return m.effort.Try(func() bool { return c.holds(m) })
+	}
+}
+
+// Settle tests a body, so that [Matcher.Settled] has nothing left to do.
+func (m *Matcher) Settle(message *Message) {
+	if message.verdictOf(m) < 0 {
+		m.Holds(message)
+	}
+}
+
+// Settled is [Matcher.Holds] for a body that was tested already.
+func (m *Matcher) Settled(message *Message) bool {
+	if known := message.verdictOf(m); known >= 0 {
+		return known == len(m.checks)
+	}
+	return m.Holds(message)
 }
 
 // Findings returns what became of each check. What matching has found out about the message is not examined again, and
@@ -95,7 +132,7 @@ func (m *Matcher) Findings(message *Message) []Finding {
 			f.Unknown = true
 		}
 		if !f.Holds && !f.Unknown {
-			f.MissedPart = c.explain(message)
+			f.MissedPart = message.explain(c)
 		}
 		if f.Holds {
 			f.Stated = c.stated
@@ -107,6 +144,25 @@ func (m *Matcher) Findings(message *Message) []Finding {
 		found[i] = f
 	}
 	return found
+}
+
+// maxExplained is how many conditions on a large body are explained.
+const maxExplained = 6
+
+// explain tells why a condition does not hold. Those on a large body are tested again for it, so that only some are.
+func (m *Message) explain(c *check) mockbase.MissedPart {
+	if len(m.raw) < Large {
+		return c.explain(m)
+	}
+	told := mockbase.MissedPart{Expected: c.stated, Actual: size(m.raw) + ", too large to be compared again"}
+	if m.explained++; m.explained <= maxExplained {
+		var alone operator.Effort
+		alone.Try(func() bool {
+			told = c.explain(m)
+			return true
+		})
+	}
+	return told
 }
 
 // verdictOf is the place of the check of a matcher that is known not to hold, -1 if nothing is known.
@@ -160,7 +216,7 @@ func (k *compiler) empty() {
 	}
 	want := *k.match.Empty
 	k.add(check{
-		name: "empty",
+		name: "empty", stated: strconv.FormatBool(want),
 		holds: func(m *Message) bool {
 			if want {
 				return len(m.raw) == 0
@@ -184,7 +240,7 @@ func (k *compiler) base64() {
 	}
 	want := k.match.Base64
 	k.add(check{
-		name:  "base64",
+		name: "base64", stated: preview64(want),
 		holds: func(m *Message) bool { return bytes.Equal(m.raw, want) },
 		explain: func(m *Message) mockbase.MissedPart {
 			return mockbase.MissedPart{Operator: "equals", Expected: preview64(want), Actual: preview64(m.raw)}

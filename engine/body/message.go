@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mockbase/mockbase/engine/jsonvalue"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // Message is a body as it was received, with the views of it that conditions ask for. It belongs to one request and is not
@@ -22,6 +23,10 @@ type Message struct {
 	// verdicts are what matching has found out, examined how many bytes explanations have looked at.
 	verdicts []verdict
 	examined int
+	// explained is how many conditions were explained although the body is large.
+	explained int
+	// effort bounds what matching spends on the body, nil for no bound.
+	effort *operator.Effort
 	views
 }
 

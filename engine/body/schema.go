@@ -36,17 +36,17 @@ func (k *compiler) schema() {
 		return
 	}
 	k.add(check{
-		name: "schema",
+		name: "schema", stated: document.Preview(maxShown),
 		holds: func(m *Message) bool {
 			value, err := m.JSON()
-			return err == nil && schema.Validate(value) == nil
+			return err == nil && schema.validate(m, value) == nil
 		},
 		explain: func(m *Message) mockbase.MissedPart {
 			value, err := m.JSON()
 			if err != nil {
 				return mockbase.MissedPart{Operator: "schema", Expected: "a valid document", Actual: "not JSON: " + err.Error()}
 			}
-			return missedSchema(value, schema.Validate(value))
+			return missedSchema(value, schema.validate(m, value))
 		},
 	})
 }
@@ -165,7 +165,20 @@ func (s *Schema) Validate(v *jsonvalue.Value) error {
 	if err := moderate(v); err != nil {
 		return err
 	}
-	err := s.compiled.Validate(v.Any())
+	return s.validatePlain(v.Any())
+}
+
+// validate is [Schema.Validate] for the JSON of a body.
+func (s *Schema) validate(m *Message, v *jsonvalue.Value) error {
+	plain, err := m.schemaForm(v)
+	if err != nil {
+		return err
+	}
+	return s.validatePlain(plain)
+}
+
+func (s *Schema) validatePlain(plain any) error {
+	err := s.compiled.Validate(plain)
 	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		leaf := deepest(invalid)
 		return &SchemaError{Path: leaf.InstanceLocation, Keyword: keyword(leaf), Message: explainLeaf(leaf)}

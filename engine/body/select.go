@@ -42,6 +42,22 @@ func (p *Path) Select(m *Message) ([]*jsonvalue.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
+	if len(m.raw) < Large {
+		return p.selectIn(m, value)
+	}
+	// Many mocks may ask the same.
+	known, ok := m.selected[p.text]
+	if !ok {
+		known.nodes, known.err = p.selectIn(m, value)
+		if m.selected == nil {
+			m.selected = make(map[string]selected)
+		}
+		m.selected[p.text] = known
+	}
+	return known.nodes, known.err
+}
+
+func (p *Path) selectIn(m *Message, value *jsonvalue.Value) ([]*jsonvalue.Value, error) {
 	if !p.filters {
 		return p.selectFrom(p.query, node{value: value})
 	}

@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 
 	"github.com/antchfx/xmlquery"
+
+	"github.com/mockbase/mockbase/engine/jsonvalue"
+	"github.com/mockbase/mockbase/engine/operator"
 )
 
 // views are the readings of a body beside JSON.
@@ -12,6 +15,10 @@ type views struct {
 	most     int64
 	text     view[string]
 	form     view[[]Pair]
+	fields   view[map[string][]string]
+	plain    view[any]
+	selected map[string]selected
+	results  map[string]evaluated
 	parts    view[[]*Part]
 	messages []*Message
 	xml      view[*element]
@@ -27,6 +34,12 @@ const defaultMost = 10 << 20
 // Limit sets how many bytes the body may grow to when its content codings are undone (rule F3). It returns the message.
 func (m *Message) Limit(most int64) *Message {
 	m.most = most
+	return m
+}
+
+// Within bounds what matching spends on the body. It returns the message.
+func (m *Message) Within(effort *operator.Effort) *Message {
+	m.effort = effort
 	return m
 }
 
@@ -59,6 +72,52 @@ func (m *Message) Form() ([]Pair, error) {
 	})
 }
 
+// field returns the values of one field of a form (rule C7).
+func (m *Message) field(name string) (*texts, error) {
+	pairs, err := m.Form()
+	const few = 64
+	if len(pairs) > few {
+		// Many conditions may ask.
+		fields, _ := m.fields.get(func() (map[string][]string, error) {
+			byName := make(map[string][]string)
+			for _, p := range pairs {
+				byName[p.Name] = append(byName[p.Name], p.Value)
+			}
+			return byName, nil
+		})
+		return &texts{List: fields[name]}, err
+	}
+	var v texts
+	for _, p := range pairs {
+		if p.Name == name {
+			v.List = append(v.List, p.Value)
+		}
+	}
+	return &v, err
+}
+
+// schemaForm returns the body's JSON as schemas read it. The error says that it is too large for that.
+func (m *Message) schemaForm(value *jsonvalue.Value) (any, error) {
+	return m.plain.get(func() (any, error) {
+		if err := moderate(value); err != nil {
+			return nil, err
+		}
+		return value.Any(), nil
+	})
+}
+
+// selected are the nodes that an expression selects, evaluated is what one gives.
+type (
+	selected struct {
+		nodes []*jsonvalue.Value
+		err   error
+	}
+	evaluated struct {
+		result XPathResult
+		err    error
+	}
+)
+
 // Parts returns the parts of a multipart body, in their order (rules I5 to I9). The error is [ErrTooLarge] if there are
 // more than 1,000.
 func (m *Message) Parts() ([]*Part, error) {
@@ -72,7 +131,7 @@ func (m *Message) Parts() ([]*Part, error) {
 			m.notes = append(m.notes, "the lines of the multipart body end with LF alone, where CR LF is due")
 		}
 		for _, p := range parts {
-			m.messages = append(m.messages, New(p.Body, partHeader(p)))
+			m.messages = append(m.messages, New(p.Body, partHeader(p)).Within(m.effort))
 		}
 		return parts, err
 	})
@@ -126,5 +185,17 @@ func (m *Message) XPath(x *XPath) (XPathResult, error) {
 	if err != nil {
 		return XPathResult{}, err
 	}
-	return x.Evaluate(document)
+	if len(m.raw) < Large {
+		return x.Evaluate(document)
+	}
+	// Many mocks may ask the same.
+	known, ok := m.results[x.key]
+	if !ok {
+		known.result, known.err = x.Evaluate(document)
+		if m.results == nil {
+			m.results = make(map[string]evaluated)
+		}
+		m.results[x.key] = known
+	}
+	return known.result, known.err
 }

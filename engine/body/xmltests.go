@@ -19,7 +19,7 @@ func (k *compiler) xml() {
 	}
 	matcher := newXMLMatcher(expected, k.match.XMLOptions)
 	k.add(check{
-		name: "xml",
+		name: "xml", stated: cut(*k.match.XML),
 		holds: func(m *Message) bool {
 			document, err := m.xmlTree()
 			return err == nil && matcher.equal(document)
@@ -50,7 +50,7 @@ func (k *compiler) xpath() {
 		for i := range t.match {
 			t.existence = append(t.existence, n.Match[i].Exists != nil)
 		}
-		k.add(check{name: "xpath " + n.Name, holds: t.holds, explain: t.explain})
+		k.add(check{name: "xpath " + n.Name, stated: cut(t.match.String()), holds: t.holds, explain: t.explain})
 	}
 }
 

@@ -31,6 +31,8 @@ var errXPathSteps = errors.New("the expression visits too many nodes")
 // XPath is a compiled XPath 1.0 expression (rule J8).
 type XPath struct {
 	text string
+	// key is equal for expressions that give the same.
+	key  string
 	expr *xpath.Expr
 	// showsPrefixes tells that the expression asks for names with their prefixes.
 	showsPrefixes bool
@@ -64,7 +66,11 @@ func CompileXPath(text string, namespaces []mockbase.NamedText) (compiled *XPath
 		return nil, fmt.Errorf("column %d: %w", xpathColumn(text, uris), err)
 	}
 	asks := strings.Contains(strings.ReplaceAll(text, "local-name", ""), "name")
-	return &XPath{text: text, expr: expr, showsPrefixes: asks}, nil
+	key := text
+	for _, n := range namespaces {
+		key += "\x00" + n.Name + "\x00" + n.Text
+	}
+	return &XPath{text: text, key: key, expr: expr, showsPrefixes: asks}, nil
 }
 
 // unbalanced returns the column of a bracket or quote that has no partner, 0 if all have one.

@@ -194,7 +194,7 @@ func (k *compiler[T]) pattern(operator string, operand *string, before, after st
 		k.wrong(operator, mockbase.FieldSyntax, "the pattern does not compile: "+err.Error())
 		return
 	}
-	k.one(operator, *operand, k.onText(compiled.MatchString))
+	k.one(operator, *operand, k.onText(newSearch(compiled).match))
 }
 
 func (k *compiler[T]) number(operator string, operand *json.Number, holds func(int) bool) {
