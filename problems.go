@@ -69,8 +69,8 @@ func requestProblems() []ProblemPage {
 		},
 		{
 			CodeBodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large",
-			"The body is longer than the endpoint takes, counted after decompression; or the conditions of the mocks of a path take more than five seconds of "+
-				"processor time to test with it.",
+			"The body is longer than the endpoint takes, counted after decompression; or the conditions of the mocks of a path take more than " +
+				"five seconds of processor time to test with it.",
 			"Send less at once: large bodies of answers can be read from files. Fewer or simpler patterns and expressions test large bodies sooner.",
 		},
 		{

@@ -66,7 +66,7 @@ func (c *call) methodHint(near []likeness) string {
 // answeredElsewhere tells whether another project has a mock for the method and path. Only projects that everybody may call
 // are looked at, and none is named: what projects there are is not for everybody to know.
 func (c *call) answeredElsewhere() bool {
-	var paths [4]*requestPath
+	paths := make(map[pathRules]*requestPath)
 	began := time.Now()
 	for i, p := range c.engine.programs.Load().open {
 		if i >= askedAnyway && time.Since(began) > askingTime {
@@ -75,15 +75,16 @@ func (c *call) answeredElsewhere() bool {
 		if p.project.ID == c.program.project.ID {
 			continue
 		}
-		path := &paths[p.settings.number()]
-		if *path == nil {
+		path := paths[p.settings.pathRules]
+		if path == nil {
 			split, err := p.settings.split(c.target.path, nil)
 			if err != nil {
 				return false
 			}
-			*path = &split
+			path = &split
+			paths[p.settings.pathRules] = path
 		}
-		if c.isAnsweredBy(p, *path) {
+		if c.isAnsweredBy(p, path) {
 			return true
 		}
 	}
@@ -95,18 +96,6 @@ const (
 	askedAnyway = 16
 	askingTime  = 2 * time.Millisecond
 )
-
-// number tells rules apart, from 0 to 3.
-func (o pathRules) number() int {
-	n := 0
-	if o.ignoreCase {
-		n++
-	}
-	if o.mergeEmpty {
-		n += 2
-	}
-	return n
-}
 
 // isAnsweredBy tells whether a project has a mock for the method and path.
 func (c *call) isAnsweredBy(p *program, path *requestPath) bool {
@@ -204,6 +193,20 @@ func (*call) slips(sent []string) []slip {
 	} else {
 		try(append(sent[:last+1:last+1], ""), "no trailing slash", "the path lacks only the trailing slash of that of %s")
 	}
+	slips = append(slips, slashSlips(sent)...)
+	if strings.Contains(strings.Join(sent, ""), "+") {
+		try(replaceAll(sent, "+", " "), "a plus for a space (%20)", "a plus is a plus in a path; with a space (%%20) the path would be that of %s")
+	}
+	if strings.Contains(strings.Join(sent, ""), " ") {
+		try(replaceAll(sent, " ", "+"), "%20 for a plus", "%%20 is a space; with a plus the path would be that of %s")
+	}
+	return slips
+}
+
+// slashSlips are those of slashes inside of a path.
+func slashSlips(sent []string) []slip {
+	last := len(sent) - 1
+	var slips []slip
 	var merged, divided []string
 	for i, segment := range sent {
 		if segment != "" || i == last {
@@ -211,23 +214,22 @@ func (*call) slips(sent []string) []slip {
 		}
 		divided = append(divided, strings.Split(segment, "/")...)
 	}
-	if len(merged) < len(sent) {
-		try(merged, "an empty segment (//)", "the path has an empty segment (//) that the path of %s has not")
+	if len(merged) < len(sent) && len(merged) > 0 {
+		slips = append(slips, slip{
+			segments: merged, name: "an empty segment (//)", says: "the path has an empty segment (//) that the path of %s has not",
+		})
 	}
 	if len(divided) > len(sent) {
-		try(divided, "an encoded slash (%2F)", "an encoded slash (%%2F) is data inside a segment; with plain slashes the path would be that of %s")
+		slips = append(slips, slip{
+			segments: divided, name: "an encoded slash (%2F)",
+			says: "an encoded slash (%%2F) is data inside a segment; with plain slashes the path would be that of %s",
+		})
 	}
 	for i := 0; i < last && last < maxJoined; i++ {
 		slips = append(slips, slip{
 			segments: slices.Concat(sent[:i], []string{sent[i] + "/" + sent[i+1]}, sent[i+2:]), name: "a slash that is not encoded (%2F)",
 			says: "a slash divides segments; encoded (%%2F), as data inside of one, the path would be that of %s", joins: true,
 		})
-	}
-	if strings.Contains(strings.Join(sent, ""), "+") {
-		try(replaceAll(sent, "+", " "), "a plus for a space (%20)", "a plus is a plus in a path; with a space (%%20) the path would be that of %s")
-	}
-	if strings.Contains(strings.Join(sent, ""), " ") {
-		try(replaceAll(sent, " ", "+"), "%20 for a plus", "%%20 is a space; with a plus the path would be that of %s")
 	}
 	return slips
 }

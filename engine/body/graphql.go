@@ -229,16 +229,14 @@ func graphQLFault(err error) error {
 // secret.
 func withoutQuotes(err error) error {
 	text := err.Error()
-	for _, said := range []struct{ before, told string }{
+	for _, said := range []struct{ of, told string }{
 		{"invalid character escape sequence", "an escape sequence is wrong"},
 		{"cannot parse the unexpected character", "a character is not expected"},
+		{"invalid number", "a number is wrong"},
 	} {
-		if at := strings.Index(text, said.before); at >= 0 {
-			return errors.New(text[:at] + said.told)
+		if before, _, found := strings.Cut(text, said.of); found {
+			return errors.New(before + said.told)
 		}
-	}
-	if at := strings.Index(text, "invalid number"); at >= 0 {
-		return errors.New(text[:at] + "a number is wrong")
 	}
 	// expected "on", found Name "secret": the word that is expected is one of the language.
 	for _, found := range []string{"unexpected ", "found "} {

@@ -66,11 +66,7 @@ func CompileXPath(text string, namespaces []mockbase.NamedText) (compiled *XPath
 		return nil, fmt.Errorf("column %d: %w", xpathColumn(text, uris), err)
 	}
 	asks := strings.Contains(strings.ReplaceAll(text, "local-name", ""), "name")
-	key := text
-	for _, n := range namespaces {
-		key += "\x00" + n.Name + "\x00" + n.Text
-	}
-	return &XPath{text: text, key: key, expr: expr, showsPrefixes: asks}, nil
+	return &XPath{text: text, key: fmt.Sprintf("%s\x00%q", text, namespaces), expr: expr, showsPrefixes: asks}, nil
 }
 
 // unbalanced returns the column of a bracket or quote that has no partner, 0 if all have one.
