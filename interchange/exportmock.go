@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
 )
@@ -161,6 +162,15 @@ func (r *exportedResponse) contentType() string {
 // dynamic tells whether the body is a template with something to render.
 func (r *exportedResponse) dynamic() bool {
 	return r.rendered && bytes.Contains(r.Body.Bytes, []byte("{{"))
+}
+
+// textual tells whether bytes are a text by their type, as those of a file that travels with the definition often are.
+func (r *exportedResponse) textual() bool {
+	if r.Body.Kind != mockbase.BodyBase64 || !utf8.Valid(r.Body.Bytes) {
+		return false
+	}
+	kind, _, _ := strings.Cut(strings.ToLower(r.contentType()), ";")
+	return strings.HasPrefix(kind, "text/") || slices.ContainsFunc([]string{"json", "xml", "javascript", "yaml"}, func(s string) bool { return strings.Contains(kind, s) })
 }
 
 // bodyNode is the body as JSON if it is JSON, else as a text. It is nil without a body, or for one that lies in a file.

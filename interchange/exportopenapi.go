@@ -116,7 +116,7 @@ func (w *openAPIWriter) mock(x *exportedMock) bool {
 	at, rename := w.at(text, names)
 	for _, method := range w.methodsOf(x) {
 		op := at.operation(method)
-		for _, r := range x.responses {
+		for _, r := range usualFirst(x.responses) {
 			r.doc.skip("weight", "times", "when")
 			if r.WebSocket != nil {
 				w.lost(r.doc.get("webSocket"), "conversations over WebSocket cannot be said: the answer is left out")
@@ -127,6 +127,23 @@ func (w *openAPIWriter) mock(x *exportedMock) bool {
 	}
 	at.operations = slices.DeleteFunc(at.operations, func(op *exportedOperation) bool { return len(op.answers) == 0 })
 	return true
+}
+
+// usualFirst puts answers without conditions before the others: the first example of a status is the usual one.
+func usualFirst(list []*exportedResponse) []*exportedResponse {
+	ordered := slices.Clone(list)
+	slices.SortStableFunc(ordered, func(a, b *exportedResponse) int {
+		return cmp.Compare(asked(a), asked(b))
+	})
+	return ordered
+}
+
+// asked is 1 for an answer that asks for something.
+func asked(r *exportedResponse) int {
+	if r.doc.has("when") {
+		return 1
+	}
+	return 0
 }
 
 // methodsOf are the methods that a document knows.

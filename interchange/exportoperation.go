@@ -266,11 +266,14 @@ func (w *openAPIWriter) answerBody(a *answered, content *mediaTypes) {
 	if kind == "" {
 		kind = "application/octet-stream"
 	}
-	if a.Body.Kind == mockbase.BodyBase64 {
+	switch {
+	case a.textual():
+		n = textNode(string(a.Body.Bytes))
+	case a.Body.Kind == mockbase.BodyBase64:
 		w.lost(a.doc.get("base64"), "bytes are written as base64 in an example")
 		n = textNode(base64.StdEncoding.EncodeToString(a.Body.Bytes))
 	}
-	if a.Body.Kind == mockbase.BodyText && isJSONType(kind) {
+	if (a.Body.Kind == mockbase.BodyText || a.textual()) && isJSONType(kind) {
 		n = parsedOr(a.Body.Bytes)
 	}
 	if n.Kind == mockbase.NodeNull {

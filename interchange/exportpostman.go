@@ -96,6 +96,7 @@ func (w *postmanWriter) mock(x *exportedMock) {
 			return
 		}
 	}
+	w.pathLosses(x)
 	item := with("name", textNode(x.Name))
 	item.text("description", x.Description)
 	var answers []*mockbase.Node
@@ -117,6 +118,25 @@ func (w *postmanWriter) mock(x *exportedMock) {
 	item.set("response", listNode(answers...))
 	folder := w.root.in(x.Folder)
 	folder.items = append(folder.items, item.node())
+}
+
+// pathLosses tells of paths that stand for more than a request can hold.
+func (w *postmanWriter) pathLosses(x *exportedMock) {
+	if v := x.request.get("pathMatches"); v.ok() {
+		w.lost(v, "a request has one path: it is an example of what the expression takes")
+	}
+	at := x.doc.get("request")
+	for _, s := range x.pattern.Segments {
+		switch s.Kind {
+		case mockbase.SegmentMixed:
+			w.lost(at, "a variable is a whole segment of the path: the segment with several parts is an example")
+		case mockbase.SegmentRest:
+			w.lost(at, "a variable is one segment of the path, and the mock takes any number of them")
+		case mockbase.SegmentAny:
+			w.lost(at, "any segment is written as an example")
+		case mockbase.SegmentLiteral, mockbase.SegmentConstrained, mockbase.SegmentParameter:
+		}
+	}
 }
 
 // unsaid tells of what decides whether and how a mock answers, and is no part of a request.
@@ -360,12 +380,15 @@ func (w *postmanWriter) answer(r *exportedResponse, request *mockbase.Node) *moc
 
 func (w *postmanWriter) body(r *exportedResponse) (text, language string) {
 	if r.SSE != nil {
+		w.lost(r.doc.get("sse"), "a stream of events is saved as one text")
 		return eventsText(r.SSE), "text"
 	}
 	n := r.bodyNode()
 	switch {
 	case n == nil:
 		return "", "text"
+	case r.textual():
+		return string(r.Body.Bytes), "text"
 	case r.Body.Kind == mockbase.BodyJSON:
 		return string(n.JSON()), "json"
 	case r.Body.Kind == mockbase.BodyBase64:

@@ -146,10 +146,11 @@ func samplesOf(b branch) *samples {
 func (s *samples) take(a atom, text string, ok bool) bool { //nolint:revive // the sample may be missing
 	lists := map[string]*[]sampled{"path": &s.path, "query": &s.query, "headers": &s.headers, "cookies": &s.cookies, "body/form": &s.form}
 	if list := lists[a.place]; list != nil {
-		if ok {
-			*list = append(*list, sampled{a.name, text})
+		texts := eachSample(a, text, ok)
+		for _, one := range texts {
+			*list = append(*list, sampled{a.name, one})
 		}
-		return ok
+		return len(texts) > 0
 	}
 	switch a.place {
 	case "auth":
@@ -171,6 +172,26 @@ func (s *samples) take(a atom, text string, ok bool) bool { //nolint:revive // t
 		return false
 	}
 	return true
+}
+
+// eachSample are the values that a request holds for a condition: the one that fits, or several for a parameter that has to
+// come several times. There are none where none is known.
+func eachSample(a atom, text string, known bool) []string { //nolint:revive // the sample may be missing
+	var list []string
+	for _, e := range a.at.entries() {
+		if e.key != "all" && e.key != "exactly" && e.key != "ordered" || a.place != "query" && a.place != "body/form" {
+			continue
+		}
+		for _, item := range e.items() {
+			if one, ok := sampleOf(item); ok {
+				list = append(list, one)
+			}
+		}
+	}
+	if len(list) == 0 && known {
+		return []string{text}
+	}
+	return list
 }
 
 // sampleJSON is an expected value with samples in place of operators.

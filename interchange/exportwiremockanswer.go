@@ -172,8 +172,8 @@ func eventsText(s *mockbase.SSE) string {
 	}
 	for _, e := range s.Events {
 		line("", e.Comment)
-		line("id", e.ID)
 		line("event", e.Event)
+		line("id", e.ID)
 		line("data", e.Data)
 		if len(e.JSON) > 0 {
 			data := string(e.JSON)

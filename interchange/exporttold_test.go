@@ -1,0 +1,80 @@
+package interchange_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/interchange"
+	"github.com/mockbase/mockbase/openapi"
+)
+
+// M-163: the answer that comes without conditions is the first example, so that it is the usual one after an import.
+func TestM163_the_usual_answer_is_the_first_example(t *testing.T) {
+	t.Parallel()
+	s := snapshotOf(t, decoded(`mocks: [{ name: price, request: GET /price, responses: [
+		{ name: pro, when: { query: { plan: pro } }, json: { eur: 20 } }, { name: free, json: { eur: 0 } }] }]`))
+	made := exported(t, s, interchange.ExportOptions{Format: interchange.FormatOpenAPI, As: mockbase.FormatJSON})
+	source, err := openapi.Parse(made.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := string(source.Expand(openapi.ExpandOptions{}).Mocks[0].Document.JSON())
+	if first, _, _ := strings.Cut(document, `"eur":20`); !strings.Contains(first, `"eur":0`) {
+		t.Error(document)
+	}
+}
+
+// M-163: bytes that are a text by their type are written as one.
+func TestM163_bytes_that_are_a_text_are_no_base64(t *testing.T) {
+	t.Parallel()
+	// <svg/>, {"a":1} and bytes of a picture.
+	s := snapshotOf(t, decoded(`mocks:
+  - { name: a, request: GET /a, response: { headers: { Content-Type: image/svg+xml }, base64: PHN2Zy8+ } }
+  - { name: b, request: GET /b, response: { headers: { Content-Type: application/json }, base64: eyJhIjoxfQ== } }
+  - { name: c, request: GET /c, response: { headers: { Content-Type: image/png }, base64: iVBORw== } }
+`))
+	for format, wants := range map[interchange.Format][]string{
+		interchange.FormatOpenAPI: {`"example":"<svg/>"`, `"example":{"a":1}`, `"example":"iVBORw=="`},
+		interchange.FormatPostman: {`"body":"<svg/>"`, `"body":"{\"a\":1}"`, `"body":"iVBORw=="`},
+	} {
+		made := exported(t, s, interchange.ExportOptions{Format: format, As: mockbase.FormatJSON})
+		compact := strings.ReplaceAll(strings.ReplaceAll(string(made.Text), "\n", ""), " ", "")
+		for _, want := range wants {
+			if !strings.Contains(compact, want) {
+				t.Errorf("%s: no %s in %s", format, want, compact)
+			}
+		}
+		if len(made.Losses) != 1 || made.Losses[0].Mock != "c" {
+			t.Errorf("%s: %+v", format, made.Losses)
+		}
+	}
+}
+
+// M-163: a request of a collection holds one path, and is told to be an example of many.
+func TestM163_paths_that_a_collection_cannot_say_are_told(t *testing.T) {
+	t.Parallel()
+	s := snapshotOf(t, decoded(`mocks:
+  - { name: mixed, request: "GET /{name}.{kind}", response: {} }
+  - { name: rest, request: "GET /files/{rest...}", response: {} }
+  - { name: any, request: "GET /x/*/y", response: {} }
+  - { name: expression, request: { pathMatches: "/e/[a-z]+" }, response: {} }
+  - { name: stream, request: GET /s, response: { sse: { events: [{ data: a }] } } }
+  - { name: twice, request: { path: /t, query: { tag: { all: [go, http] } } }, response: {} }
+`))
+	made := exported(t, s, interchange.ExportOptions{Format: interchange.FormatPostman})
+	said := map[string]string{}
+	for _, l := range made.Losses {
+		said[l.Mock] += l.Detail + "\n"
+	}
+	for mock, want := range map[string]string{
+		"mixed": "several parts", "rest": "any number of them", "any": "any segment", "expression": "one path", "stream": "saved as one text", "twice": "it is an example",
+	} {
+		if !strings.Contains(said[mock], want) {
+			t.Errorf("%s: %q", mock, said[mock])
+		}
+	}
+	if !strings.Contains(string(made.Text), "tag=go&tag=http") {
+		t.Errorf("%s", made.Text)
+	}
+}
