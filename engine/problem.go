@@ -120,6 +120,8 @@ type problem struct {
 	Detail   string        `json:"detail"`
 	Instance string        `json:"instance"`
 	Code     mockbase.Code `json:"code"`
+	// RequestID is there where nobody knows yet whether the request is one to a mock.
+	RequestID string `json:"requestId,omitempty"`
 	// Errors are the members of the body that are wrong.
 	Errors []mockbase.FieldError `json:"errors,omitempty"`
 	*diagnosis

@@ -31,7 +31,7 @@ func (e *Engine) describedRequest(ctx context.Context, slug string, s *mockbase.
 		return nil, nil, &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the request could not be read in time", Err: err}
 	}
 	if refused != nil {
-		return nil, refused, nil
+		return nil, e.refusedAs(refused, head), nil
 	}
 	r.Body = http.NoBody
 	if len(s.Body) > 0 {

@@ -3,6 +3,7 @@ package engine
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/parking"
 )
 
 // headerSlack is what net/http reads beyond the bound that it is given.
@@ -24,14 +28,13 @@ type wireRefusal struct {
 	status int
 	header http.Header
 	body   []byte
+	// text is what net/http says.
+	text string
 }
 
 // reason says why, in the server's own words.
 func (f *wireRefusal) reason() string {
-	text := strings.TrimSpace(string(f.body))
-	if text == "" {
-		text = http.StatusText(f.status)
-	}
+	text := cmp.Or(f.text, http.StatusText(f.status))
 	return "the server refuses the request before any mock is asked: " + text
 }
 
@@ -94,7 +97,26 @@ func readRefusal(from net.Conn) *wireRefusal {
 	if err != nil && len(body) == 0 {
 		body = nil
 	}
-	return &wireRefusal{status: answer.StatusCode, header: answer.Header, body: bytes.Clone(body)}
+	return &wireRefusal{status: answer.StatusCode, header: answer.Header, body: body, text: strings.TrimSpace(string(body))}
+}
+
+// refusedAs puts the answer that a client gets in the place of net/http's.
+func (e *Engine) refusedAs(f *wireRefusal, head []byte) *wireRefusal {
+	if f.text == "" {
+		return f // A handler's own could be the same, and goes out as it is.
+	}
+	r := &parking.Refused{Status: f.status, Reason: f.text, InLine: int64(bytes.IndexByte(head, '\n')) > e.options.MaxHeader}
+	if f.status != http.StatusNotImplemented {
+		_, r.Reason, _ = strings.Cut(f.text, ": ")
+	}
+	bounds := HeadBounds{MaxHeader: e.options.MaxHeader, MaxTarget: e.options.MaxTarget, BasePath: strings.TrimSuffix(e.options.BasePath, DefaultBasePath)}
+	answer := RefuseHead(r, bounds, mockbase.NewID("req_", e.options.Clock()))
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return f
+	}
+	return &wireRefusal{status: answer.StatusCode, header: answer.Header, body: body, text: f.text}
 }
 
 // oneConn is a listener with one connection.

@@ -159,6 +159,9 @@ func TestM136_roles_are_given_and_taken_and_an_owner_stays(t *testing.T) {
 	w.do("GET", "/projects/shop", member, "").want(404)
 	w.do("DELETE", "/users/owner@example.com", admin, "").want(409, mockbase.CodeLastOwner)
 	w.do("PATCH", "/users/admin@example.com", admin, `{"disabled":true}`).want(409, mockbase.CodeLastAdmin)
+	w.do("POST", "/projects", admin, `{"slug":"alone","name":"Alone"}`).want(201)
+	w.do("PATCH", "/users/admin@example.com", admin, `{"disabled":true}`).want(409, mockbase.CodeLastAdmin)
+	w.do("DELETE", "/users/admin@example.com", admin, "").want(409, mockbase.CodeLastAdmin)
 }
 
 func TestM20_changes_and_refusals_are_audited_without_secrets(t *testing.T) {

@@ -194,6 +194,8 @@ func TestM17_hosts_and_origins_are_checked(t *testing.T) {
 		{name: "own origin behind TLS", host: "mocks.test", origin: "https://mocks.test"},
 		{name: "own origin, default port", host: "mocks.test:443", origin: "https://mocks.test"},
 		{name: "public origin", host: "internal:8080", origin: "https://mocks.test", public: "https://mocks.test"},
+		{name: "another scheme of the public origin", host: "mocks.test", origin: "http://mocks.test", public: "https://mocks.test", want: mockbase.CodeOriginRefused},
+		{name: "own origin beside the public one", host: "internal:8080", origin: "http://internal:8080", public: "https://mocks.test"},
 		{name: "listed origin", host: "mocks.test", origin: "https://tools.test", origins: []string{"https://tools.test"}},
 		{name: "foreign origin", host: "mocks.test", origin: "https://evil.test", want: mockbase.CodeOriginRefused},
 		{name: "another port", host: "mocks.test:8080", origin: "http://mocks.test:9090", want: mockbase.CodeOriginRefused},

@@ -132,25 +132,18 @@ func TestM70_changes_of_mocks_are_told(t *testing.T) {
 func TestM70_what_a_slow_reader_misses_is_counted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.open(t, "?batch=300ms", viewer, nil)
+	s := w.open(t, "?batch=1s", viewer, nil)
 	s.next()
-	for range 10_050 {
+	// The reader is told 500 of them a second, so that it is too far behind in the end, however busy the machine is.
+	for range 30_000 {
 		w.journal.Record(exchange(w.shop.ID, w.clock.Now(), mockbase.AnsweredByMock))
 	}
-	dropped, told := 0.0, 0
-	for told+int(dropped) < 10_050 {
+	for dropped := 0.0; dropped == 0; {
 		e := s.next()
 		if e.kind == "" || len(e.ids()) > 500 {
 			t.Fatalf("event %q with %d items", e.kind, len(e.ids()))
 		}
-		dropped += e.data["dropped"].(float64)
-		told += len(e.ids())
-		if dropped > 0 {
-			break
-		}
-	}
-	if dropped == 0 {
-		t.Errorf("%d told and none dropped", told)
+		dropped = e.data["dropped"].(float64)
 	}
 }
 

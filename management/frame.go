@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -47,7 +48,7 @@ func (s *Server) frame(shield func(http.Handler) http.Handler) http.Handler {
 		counted = s.counted(shield, router)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := s.requestID(r)
+		id := RequestIDOf(r, s.clock())
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
 		setHeaders(w.Header(), r, id)
 		s.share(w.Header(), r)
@@ -115,11 +116,12 @@ func isAPI(r *http.Request) bool {
 	return path == apiPrefix || strings.HasPrefix(path, apiPrefix+"/")
 }
 
-func (s *Server) requestID(r *http.Request) string {
+// RequestIDOf is the id that a request brings, or else a new one (rule M-5).
+func RequestIDOf(r *http.Request, now time.Time) string {
 	if sent := r.Header.Values("X-Request-Id"); len(sent) == 1 && validRequestID(sent[0]) {
 		return sent[0]
 	}
-	return mockbase.NewID("req_", s.clock())
+	return mockbase.NewID("req_", now)
 }
 
 func validRequestID(id string) bool {

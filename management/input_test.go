@@ -82,7 +82,7 @@ func bodies() []bodied {
 
 // bodiless tells whether a route may be sent no body at all (rule Y7).
 func bodiless(b bodied) bool {
-	for _, end := range []string{"/reset", "/sessions", "/duplicate", "/draft", "/rotate"} {
+	for _, end := range []string{"/reset", "/sessions", "/duplicate", "/draft", "/rotate", "/verify"} {
 		if strings.HasSuffix(b.path, end) {
 			return true
 		}

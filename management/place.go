@@ -58,9 +58,21 @@ func (s *Server) knownOrigin(text string, r *http.Request) bool {
 	if s.origins[originOf(at)] || originOf(at) == s.publicOrigin() {
 		return true
 	}
-	// The scheme is not compared: behind a proxy that ends TLS ours is unknown, and the host alone tells sites apart.
-	own := &url.URL{Scheme: at.Scheme, Host: r.Host}
-	return originOf(at) == originOf(own)
+	return originOf(at) == originOf(&url.URL{Scheme: s.ownScheme(r, at.Scheme), Host: r.Host})
+}
+
+// ownScheme is that of the address by which a client sees us. Behind a proxy that ends TLS only the public URL tells it; where
+// that is silent, the host alone tells sites apart.
+func (s *Server) ownScheme(r *http.Request, otherwise string) string {
+	public, err := url.Parse(s.PublicURL)
+	switch {
+	case r.TLS != nil:
+		return "https"
+	case err == nil && public.Host != "" && originOf(public) == originOf(&url.URL{Scheme: public.Scheme, Host: r.Host}):
+		return public.Scheme
+	default:
+		return otherwise
+	}
 }
 
 func (s *Server) publicOrigin() string {

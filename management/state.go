@@ -63,7 +63,9 @@ func durationText(d time.Duration) string {
 // maybeObject reads a body like object, and takes the absence of one for an object without members (rule Y7).
 func (c *call) maybeObject(fill func(*mockbase.Fields)) error {
 	if c.Request().ContentLength == 0 {
-		return nil
+		var faults mockbase.Faults
+		fill(mockbase.NewFields(&mockbase.Node{Kind: mockbase.NodeObject}, "#", &faults))
+		return faults.Err()
 	}
 	return c.object(typeJSON, fill)
 }

@@ -50,7 +50,7 @@ type expected struct {
 func (s *Server) verify(c *call) error {
 	v, list := &verification{}, []expected(nil)
 	stated := false
-	err := c.object(typeJSON, func(f *mockbase.Fields) {
+	err := c.maybeObject(func(f *mockbase.Fields) {
 		v.read(f)
 		stated = f.Has("expectations")
 		list = readExpectations(f)

@@ -46,7 +46,7 @@ func (b *below) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(path, b.base+"/"):
 		b.others.ServeHTTP(&basedWriter{ResponseWriter: w, base: b.base}, b.stripped(r, target))
 	default:
-		(&mocksOnly{management: b.others}).ServeHTTP(w, r)
+		(&mocksOnly{management: b.others, base: b.base}).ServeHTTP(w, r)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+	"github.com/mockbase/mockbase/engine"
 	"github.com/mockbase/mockbase/engine/parking"
 )
 
@@ -43,7 +45,7 @@ func (s *server) serveHTTP() error {
 		s.serve(s.listen[0], s.withHosts(behindBase(base, &plane{mocks: s.engine, management: administration})))
 		return nil
 	}
-	s.serve(s.listen[0], s.withHosts(behindBase(base, &plane{mocks: s.engine, management: &mocksOnly{management: administration}})))
+	s.serve(s.listen[0], s.withHosts(behindBase(base, &plane{mocks: s.engine, management: &mocksOnly{management: administration, base: base, clock: s.clock}})))
 	s.serve(s.listen[1], administrationBehind(base, administration))
 	return nil
 }
@@ -66,7 +68,7 @@ func newHTTPServer(handler http.Handler, maxHeader config.Bytes, logger *slog.Lo
 }
 
 func (s *server) serve(l net.Listener, handler http.Handler) {
-	lot := parking.New(newHTTPServer(handler, s.settings.MaxHeader, s.log.Logger), parking.Options{})
+	lot := parking.New(newHTTPServer(handler, s.settings.MaxHeader, s.log.Logger), parking.Options{Refuse: s.refuseHead})
 	s.http.all = append(s.http.all, lot)
 	l = s.behindBalancers(l)
 	go func() {
@@ -82,6 +84,17 @@ func (s *server) serve(l net.Listener, handler http.Handler) {
 			s.http.failed <- err
 		}
 	}()
+}
+
+// refuseHead answers a request that belongs to no plane, as its head cannot be read (rule M-6).
+func (s *server) refuseHead(r *parking.Refused) *http.Response {
+	now := s.clock()
+	answer := engine.RefuseHead(r, engine.HeadBounds{
+		MaxHeader: int64(s.settings.MaxHeader), MaxTarget: int64(s.settings.MaxTarget), BasePath: string(s.settings.BasePath),
+	}, mockbase.NewID("req_", now))
+	answer.Header.Set("Date", now.UTC().Format(http.TimeFormat))
+	s.log.Debug("a request without a readable head was refused", slog.Int("status", answer.StatusCode), slog.String("reason", r.Reason))
+	return answer
 }
 
 // shutdown stops accepting on every listener and waits for the answers in flight; at the end of ctx it cuts them off.

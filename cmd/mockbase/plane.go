@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management"
 )
 
 // plane sends a request to the mock plane or to the management plane, by its raw target: no path is cleaned, decoded or
@@ -54,6 +56,9 @@ func originForm(target string) string {
 // every other path as any unknown one (rules C-21 and Y1).
 type mocksOnly struct {
 	management http.Handler
+	// base stands before the pages of problems; clock dates the ids of requests, nil is time.Now.
+	base  string
+	clock func() time.Time
 }
 
 var _ http.Handler = (*mocksOnly)(nil)
@@ -63,6 +68,12 @@ func (m *mocksOnly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.management.ServeHTTP(w, r)
 		return
 	}
+	now := time.Now
+	if m.clock != nil {
+		now = m.clock
+	}
+	id := management.RequestIDOf(r, now())
+	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -71,11 +82,13 @@ func (m *mocksOnly) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, err := json.Marshal(map[string]any{
-		"type":   "/docs/problems/" + string(mockbase.CodeNotFound),
-		"title":  "Not found",
-		"status": http.StatusNotFound,
-		"code":   mockbase.CodeNotFound,
-		"detail": "this address serves mocks alone, below /m/ and the name of their project",
+		"type":      m.base + "/docs/problems/" + string(mockbase.CodeNotFound),
+		"title":     "Not found",
+		"status":    http.StatusNotFound,
+		"code":      mockbase.CodeNotFound,
+		"instance":  id,
+		"requestId": id,
+		"detail":    "this address serves mocks alone, below /m/ and the name of their project",
 	})
 	if err == nil {
 		w.Write(body)

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -81,6 +82,31 @@ func TestN7_long_headers_and_targets_are_refused(t *testing.T) {
 		}
 		if server := answer.Get("Server"); server != "" {
 			t.Errorf("%s: the answer names the server %q", test.name, server)
+		}
+	}
+}
+
+// M-6 and M-18: a request that no plane sees is answered by a problem all the same, whichever plane it was for.
+func TestM6_heads_that_cannot_be_read_are_problems(t *testing.T) {
+	t.Parallel()
+	server := start(t, "--ephemeral", "--max-header=16KiB", "--max-target=1KiB", "--base-path=/mocks")
+	for _, test := range []struct{ request, code, detail string }{
+		{"GET /elsewhere HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nConnection: close\r\n\r\n", "not-found", "serves mocks alone"},
+		{"GET /mocks/api/v1/projects HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("a", 17<<10) + "\r\n\r\n", "headers-too-large", "16384 bytes"},
+		{"GET /mocks/m/demo/hello?" + strings.Repeat("a", 17<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n", "target-too-long", "1024 bytes"},
+		{"GET /mocks/m/demo/hello HTTP/1.1\r\n\r\n", "bad-request", "missing required Host header"},
+		{"GET /mocks/m/demo/hello HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n", "bad-request", "invalid header name"},
+		{"POST /mocks/m/demo/hello HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", "bad-request", "transfer encoding"},
+	} {
+		answer := testkit.RawHTTP(t, server.Addr, test.request)
+		var p struct{ Type, Title, Detail, Instance, Code, RequestID string }
+		if err := json.Unmarshal(answer.Body, &p); err != nil {
+			t.Fatalf("%.60q: %v: %s", test.request, err, answer.Body)
+		}
+		if answer.Get("Content-Type") != "application/problem+json" || p.Type != "/mocks/docs/problems/"+test.code || p.Code != test.code ||
+			!strings.Contains(p.Detail, test.detail) || p.Title == "" || p.Instance == "" || p.RequestID != p.Instance || answer.Get("X-Request-Id") != p.Instance ||
+			answer.Get("X-Content-Type-Options") != "nosniff" || answer.Get("Connection") != "close" || answer.Get("Date") == "" {
+			t.Errorf("%.60q: %+v %s", test.request, answer, answer.Body)
 		}
 	}
 }

@@ -26,6 +26,9 @@ type Options struct {
 	Shortest time.Duration
 	// Linger is how long net/http keeps a connection between two requests; 0 is a second.
 	Linger time.Duration
+	// Refuse answers, in net/http's place, a request of HTTP/1 that it hands to no handler; the connection closes then. Nil, and
+	// no answer, leave it to net/http.
+	Refuse func(r *Refused) *http.Response
 }
 
 // Lot keeps the connections of one server while nothing happens on them.
@@ -34,6 +37,7 @@ type Lot struct {
 	headerTimeout    time.Duration
 	idleTimeout      time.Duration
 	shortest, linger time.Duration
+	refuse           func(r *Refused) *http.Response
 	tenancies        chan net.Conn
 	closed           chan struct{}
 	once             sync.Once
@@ -57,7 +61,7 @@ type Lot struct {
 func New(server *http.Server, o Options) *Lot {
 	l := &Lot{
 		server: server, headerTimeout: server.ReadHeaderTimeout, idleTimeout: server.IdleTimeout,
-		shortest: orElse(o.Shortest, shortest), linger: orElse(o.Linger, linger),
+		shortest: orElse(o.Shortest, shortest), linger: orElse(o.Linger, linger), refuse: o.Refuse,
 		tenancies: make(chan net.Conn), closed: make(chan struct{}), lines: map[*line]*Delayed{},
 	}
 	server.Handler = &reception{next: server.Handler, lot: l}

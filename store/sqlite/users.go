@@ -89,11 +89,15 @@ func keepAdmin(ctx context.Context, tx *sql.Tx, do func() error) error {
 		return err
 	}
 	if before > 0 && after == 0 {
-		return &mockbase.Error{
-			Code: mockbase.CodeLastAdmin, Message: "this is the only administrator who is not disabled", Hint: "make somebody else an administrator first",
-		}
+		return lastAdmin()
 	}
 	return nil
+}
+
+func lastAdmin() error {
+	return &mockbase.Error{
+		Code: mockbase.CodeLastAdmin, Message: "this is the only administrator who is not disabled", Hint: "make somebody else an administrator first",
+	}
 }
 
 // DeleteUser deletes a user with what is theirs alone.
@@ -115,8 +119,18 @@ func (d *DB) DeleteUser(ctx context.Context, id string) error {
 	})
 }
 
-// keepOwned refuses to take an owner away from a project that nobody else owns who can act (rule M-50).
+// keepOwned refuses to take an owner away from a project that nobody else owns who can act (rule M-50). Whoever is the last
+// administrator as well is told that first: it is what other people have to change.
 func keepOwned(ctx context.Context, tx *sql.Tx, userID string) error {
+	var last bool
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE id = ?1 AND role = 'admin' AND disabled = 0)
+		AND NOT EXISTS (SELECT 1 FROM users WHERE id <> ?1 AND role = 'admin' AND disabled = 0)`, userID).Scan(&last)
+	if err != nil {
+		return err
+	}
+	if last {
+		return lastAdmin()
+	}
 	owned, err := solelyOwned(ctx, tx, userID)
 	if err == nil && owned != "" {
 		return lastOwner(owned)
