@@ -95,6 +95,27 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
+// BenchmarkOpenFresh is a first start: the file is made, or the database is in memory.
+func BenchmarkOpenFresh(b *testing.B) {
+	for name, path := range map[string]func() string{
+		"memory": func() string { return "" },
+		"file":   func() string { return filepath.Join(b.TempDir(), "mockbase.db") },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				db, err := sqlite.Open(b.Context(), sqlite.Options{Path: path()})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := db.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkAppendExchanges is a batch of 100 exchanges with bodies of 1 KiB.
 func BenchmarkAppendExchanges(b *testing.B) {
 	db := open(b, filepath.Join(b.TempDir(), "mockbase.db"))

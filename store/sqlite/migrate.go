@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 
@@ -69,15 +70,49 @@ func (s schema) same(ctx context.Context, f *file) error {
 }
 
 func (s schema) provider(pool *sql.DB) (*goose.Provider, error) {
-	folder, err := fs.Sub(migrations, "migrations/"+string(s))
+	known, err := s.migrations()
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, folder, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, nil, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()), goose.WithGoMigrations(known...))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
 	return provider, nil
+}
+
+// migrations are the files of the folder. SQLite takes a text of many statements as it is; goose would take it apart with
+// buffers of megabytes, which was most of the work of a first start.
+func (s schema) migrations() ([]*goose.Migration, error) {
+	paths, err := fs.Glob(migrations, "migrations/"+string(s)+"/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	known := make([]*goose.Migration, 0, len(paths))
+	for _, path := range paths {
+		version, err := goose.NumericComponent(path)
+		if err != nil {
+			return nil, err
+		}
+		text, err := migrations.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		up, down, ok := strings.Cut(string(text), "-- +goose Down\n")
+		if !ok {
+			return nil, fmt.Errorf("%s has no way down", path)
+		}
+		known = append(known, goose.NewGoMigration(version, statementsOf(up), statementsOf(down)))
+	}
+	return known, nil
+}
+
+// statementsOf runs a text of statements in the transaction of a migration.
+func statementsOf(text string) *goose.GoFunc {
+	return &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, text)
+		return err
+	}}
 }
 
 // version is the newest migration that the file has seen; 0 in an empty file.
