@@ -92,30 +92,40 @@ type readyProject struct {
 	URL string `json:"url"`
 }
 
-// writeFiles writes the files that tell others where the server is. It is the last step of the start.
+// writeFiles writes the files that tell others where the server is. It is the last step of the start. The port comes last:
+// who waits for it finds the ready file.
 func (s *server) writeFiles() error {
 	s.state.start()
-	if path := s.settings.PortFile; path != "" {
-		port := strconv.Itoa(s.listen[0].Addr().(*net.TCPAddr).Port) //nolint:errcheck,forcetypeassert // the listener is one of TCP
-		if err := s.announceIn(path, []byte(port+"\n")); err != nil {
+	if path := s.settings.ReadyFile; path != "" {
+		text, err := s.readyText()
+		if err != nil {
+			return err
+		}
+		if err := s.announceIn(path, text); err != nil {
 			return err
 		}
 	}
-	if path := s.settings.ReadyFile; path != "" {
-		document := readyDocument{
-			PID: os.Getpid(), Version: version, URL: s.baseURL(s.listen[0]), AdminURL: s.baseURL(s.administration()), Projects: map[string]readyProject{},
-		}
-		for _, p := range s.catalog.Projects() {
-			document.Projects[p.Project.Slug] = readyProject{URL: s.projectURL(p.Project.Slug)}
-		}
-		document.Token = s.readyToken()
-		text, err := json.MarshalIndent(document, "", "  ")
-		if err != nil {
-			return fmt.Errorf("write ready file: %w", err)
-		}
-		return s.announceIn(path, append(text, '\n'))
+	if path := s.settings.PortFile; path != "" {
+		port := strconv.Itoa(s.listen[0].Addr().(*net.TCPAddr).Port) //nolint:errcheck,forcetypeassert // the listener is one of TCP
+		return s.announceIn(path, []byte(port+"\n"))
 	}
 	return nil
+}
+
+// readyText is what the ready file holds.
+func (s *server) readyText() ([]byte, error) {
+	document := readyDocument{
+		PID: os.Getpid(), Version: version, URL: s.baseURL(s.listen[0]), AdminURL: s.baseURL(s.administration()), Projects: map[string]readyProject{},
+	}
+	for _, p := range s.catalog.Projects() {
+		document.Projects[p.Project.Slug] = readyProject{URL: s.projectURL(p.Project.Slug)}
+	}
+	document.Token = s.readyToken()
+	text, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write ready file: %w", err)
+	}
+	return append(text, '\n'), nil
 }
 
 // announceIn writes a file that is removed at the end.
