@@ -36,6 +36,8 @@ type hbWriter struct {
 // hbScope is a block that changes what names mean.
 type hbScope struct {
 	this, index string
+	// last tells of the last round of a loop, "" where nothing asks for it.
+	last string
 	// params are names that the block gives.
 	params map[string]string
 }
@@ -215,8 +217,10 @@ func (w *hbWriter) local(segments []string, scope int) (text string, found, ok b
 		return s.index, true, s.index != ""
 	case "@first":
 		return "eq " + s.index + " 0", true, s.index != ""
+	case "@last":
+		return s.last, true, s.last != ""
 	}
-	return "", false, false
+	return "", strings.HasPrefix(segments[0], "@"), false
 }
 
 // member reaches into a value: fields by name, items by number.
@@ -356,14 +360,23 @@ func (w *hbWriter) loop(n hbNode) error {
 		return err
 	}
 	w.names++
-	this, index := fmt.Sprintf("$item%d", w.names), ""
+	this, index, last := fmt.Sprintf("$item%d", w.names), "", ""
 	if n.blockName == "each" {
 		index = fmt.Sprintf("$index%d", w.names)
+		// The rounds are counted where somebody asks for the last: the index may be a name.
+		counted := fmt.Sprintf("$round%d", w.names)
+		if strings.Contains(n.raw, "@last") {
+			w.action(counted + " := 0")
+			last = "eq " + counted + " (length " + operands[0] + ")"
+		}
 		w.action("range " + index + ", " + this + " := " + operands[0])
+		if last != "" {
+			w.action(counted + " = add " + counted + " 1")
+		}
 	} else {
 		w.action("with " + this + " := " + operands[0])
 	}
-	scope := hbScope{this: this, index: index, params: map[string]string{}}
+	scope := hbScope{this: this, index: index, last: last, params: map[string]string{}}
 	for i, name := range strings.Fields(n.params) {
 		switch i {
 		case 0:

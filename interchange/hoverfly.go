@@ -3,6 +3,7 @@ package interchange
 import (
 	"maps"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,25 +17,46 @@ func hoverfly(s *source, out *output) error {
 	if len(s.docs) == 0 {
 		return s.noDocument()
 	}
+	known := false
 	for _, d := range s.docs {
-		data := out.object(d.member("data"))
-		pairs := data.get("pairs")
-		if !pairs.is(mockbase.NodeList) {
-			return malformed("the file is no Hoverfly simulation: data.pairs is no list")
+		if !d.at("data", "pairs").is(mockbase.NodeList) && len(s.docs) > 1 {
+			continue // a body that an answer sends
 		}
-		hoverflyVersion(out, d.at("meta", "schemaVersion"))
-		h := &hoverflyFile{out: out, initial: map[string]bool{}}
-		h.delays = hoverflyDelays(out, data.objectOf("globalActions"))
-		h.literals(data)
-		h.hosts = severalHosts(pairs)
-		data.done()
-		for _, pair := range pairs.items() {
-			out.found++
-			if out.stopped() {
-				return nil
-			}
-			h.pair(pair)
+		known = true
+		if err := simulation(s, d, out); err != nil {
+			return err
 		}
+	}
+	if !known {
+		return malformed("no file is a Hoverfly simulation: data.pairs is no list")
+	}
+	return nil
+}
+
+// simulation translates one document.
+func simulation(s *source, d value, out *output) error {
+	data := out.object(d.member("data"))
+	pairs := data.get("pairs")
+	if !pairs.is(mockbase.NodeList) {
+		return malformed("the file is no Hoverfly simulation: data.pairs is no list")
+	}
+	hoverflyVersion(out, d.at("meta", "schemaVersion"))
+	h := &hoverflyFile{out: out, initial: map[string]bool{}, file: func(name string) ([]byte, bool) {
+		if text, ok := s.file(path.Join(path.Dir(d.file), name)); ok {
+			return text, true
+		}
+		return s.file(name)
+	}}
+	h.delays = hoverflyDelays(out, data.objectOf("globalActions"))
+	h.literals(data)
+	h.hosts = severalHosts(pairs)
+	data.done()
+	for _, pair := range pairs.items() {
+		out.found++
+		if out.stopped() {
+			return nil
+		}
+		h.pair(pair)
 	}
 	return nil
 }
@@ -56,6 +78,8 @@ type hoverflyFile struct {
 	// texts are the literals that templates name, variables the calls that they name.
 	texts     map[string]string
 	variables map[string]value
+	// file reads a file that came with the simulation.
+	file func(name string) ([]byte, bool)
 	// hosts tells that pairs which say a destination and nothing else say different ones: the destination then tells them apart.
 	hosts bool
 }
@@ -223,10 +247,17 @@ func (p *hoverflyPair) methods(methods []hoverflyMatcher) {
 				text = globPattern(text)
 			}
 			p.mock.methodPattern(m.from, true, text)
+		case m.kind == "negate" && len(methods) == 1 && text != "":
+			p.methodsBut(m.from, text)
 		default:
 			p.mock.unmet(m.from, "the condition on the method has no equivalent")
 		}
 	}
+}
+
+// methodsBut lists the common methods but one.
+func (p *hoverflyPair) methodsBut(from value, not string) {
+	(&mockserverMock{out: p.out, mock: p.mock}).methodsBut(from, not)
 }
 
 // where translates path and destination.
@@ -273,83 +304,6 @@ func (p *hoverflyPair) pathMatcher(m hoverflyMatcher) {
 	default:
 		p.mock.place("path", "/**")
 		p.mock.unmet(m.from, "the condition %s cannot be put on a path", quoted(m.kind))
-	}
-}
-
-// onlyDestination tells whether a request says a destination, and nothing else of what is asked for.
-func onlyDestination(request value) bool {
-	others := []string{"path", "body", "headers", "headersWithMatchers", "query", "queriesWithMatchers"}
-	return len(hoverflyMatchers(request.member("destination"))) > 0 &&
-		!slices.ContainsFunc(others, func(name string) bool { return !request.member(name).silent() })
-}
-
-// severalHosts tells whether pairs that say a destination alone say different ones. Without it, the first of them would
-// answer for all.
-func severalHosts(pairs value) bool {
-	first := ""
-	for _, pair := range pairs.items() {
-		request := pair.member("request")
-		if !onlyDestination(request) {
-			continue
-		}
-		text := string(request.member("destination").node.JSON())
-		if first != "" && text != first {
-			return true
-		}
-		first = text
-	}
-	return false
-}
-
-// destination leaves the host out, as Hoverfly does as a web server, unless it tells pairs apart that say nothing else.
-func (p *hoverflyPair) destination(r *object) {
-	v := r.get("destination")
-	matchers := hoverflyMatchers(v)
-	for _, m := range matchers {
-		if m.kind == "exact" {
-			p.host = m.operand.text()
-		}
-	}
-	switch only := onlyDestination(r.value); {
-	case len(matchers) == 0:
-		return
-	case !only:
-		p.out.lost(v, "the destination is left out: the mock answers at its own address, as Hoverfly does as a web server")
-		return
-	case !p.file.hosts:
-		p.out.lost(v, "the destination, which is all that the request says, is left out: the mock answers what no other mock does, as Hoverfly does as a web server")
-		return
-	}
-	p.out.lost(v, "the destination is all that the request says, and others say other ones: it becomes the host, so that the mock answers only there")
-	if p.host != "" && len(matchers) == 1 {
-		p.mock.request.set("host", textNode(p.host))
-		return
-	}
-	for _, m := range matchers {
-		p.hostMatcher(m)
-	}
-}
-
-// hostMatcher makes a condition on the host of one on the destination, which has no port here unless it states one.
-func (p *hoverflyPair) hostMatcher(m hoverflyMatcher) {
-	text, operator := m.operand.text(), "matches"
-	const port = `(?::\d+)?`
-	switch {
-	case !m.operand.scalar():
-		p.mock.unmet(m.from, "the condition on the destination has no value that is a text")
-		return
-	case m.kind == "exact":
-		text = regexp.QuoteMeta(text) + port
-	case m.kind == "glob":
-		text = globPattern(text) + port
-	case m.kind == "regex":
-		operator = "search"
-	default:
-		p.mock.unmet(m.from, "the condition %s cannot be put on a destination", quoted(m.kind))
-		return
-	}
-	if p.mock.expression(m.from, text) {
-		p.mock.needs(with("headers", with("Host", with(operator, textNode(text)).node()).node()).node())
 	}
 }
 
@@ -440,7 +394,7 @@ func (p *hoverflyPair) condition(m hoverflyMatcher) *mockbase.Node {
 		d.set("exists", trueNode())
 		return d.node()
 	case "array":
-		return with("exactly", listNode(scalars(m.operand)...)).node()
+		return p.array(m)
 	}
 	p.mock.unmet(m.from, "the condition %s cannot be put on a text", quoted(m.kind))
 	return nil
@@ -522,12 +476,12 @@ func (p *hoverflyPair) selected(m hoverflyMatcher) {
 		p.mock.body(with("xpath", with(m.operand.text(), match).node()))
 		return
 	}
-	path, err := standardPath(m.operand.text())
+	expression, err := standardPath(m.operand.text())
 	if err != nil {
 		p.mock.unmet(m.from, "the JSONPath %s: %v", quoted(m.operand.text()), err)
 		return
 	}
-	p.mock.body(with("jsonPath", with(path, match).node()))
+	p.mock.body(with("jsonPath", with(expression, match).node()))
 }
 
 // requires translates the state that a pair needs. A mock depends on one scenario here.

@@ -3,6 +3,7 @@ package interchange
 import (
 	"encoding/base64"
 	"strings"
+	"unicode/utf8"
 )
 
 func (p *hoverflyPair) response(r, request *object) {
@@ -58,22 +59,24 @@ const noState = "Started"
 func (p *hoverflyPair) answerBody(r *object, answer *doc) {
 	v := r.get("body")
 	encoded, rendered := r.get("encodedBody").isTrue(), r.get("templated").isTrue()
-	if v.text() == "" {
-		if file := r.get("bodyFile"); file.text() != "" {
-			p.out.lost(file, "the file %s is not among the files: the body is left out", quoted(file.text()))
-		}
-		return
+	text := v.text()
+	if file := r.get("bodyFile"); text == "" && file.text() != "" {
+		v = file
+		text, encoded = p.bodyFile(file)
 	}
 	r.skip("bodyFile")
+	if text == "" {
+		return
+	}
 	switch {
 	case encoded:
-		answer.set("base64", textNode(v.text()))
-		if raw, err := base64.StdEncoding.DecodeString(v.text()); err == nil && !hasContentType(answer) {
-			setContentType(answer, sniffed(raw))
+		answer.set("base64", textNode(text))
+		if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
+			sniffInto(answer, raw)
 		}
 		return
 	case rendered:
-		t := translateHandlebars(v.text(), &hoverflyDialect{pair: p, from: v})
+		t := translateHandlebars(text, &hoverflyDialect{pair: p, from: v})
 		for _, reason := range t.lost {
 			p.out.lost(v, "an expression of the template is left as it is: %s", reason)
 		}
@@ -82,10 +85,32 @@ func (p *hoverflyPair) answerBody(r *object, answer *doc) {
 		}
 		answer.text("text", t.text)
 	default:
-		answer.set("text", textNode(v.text()))
+		answer.set("text", textNode(text))
 	}
-	if !hasContentType(answer) {
-		setContentType(answer, sniffed([]byte(v.text())))
+	sniffInto(answer, []byte(text))
+}
+
+// bodyFile reads a body that lies in a file. Bytes that are no text come as base64.
+func (p *hoverflyPair) bodyFile(v value) (text string, encoded bool) {
+	content, ok := p.file.file(v.text())
+	if !ok {
+		p.out.lost(v, "the file %s is not among the files: the body is left out", quoted(v.text()))
+		return "", false
+	}
+	if utf8.Valid(content) {
+		return string(content), false
+	}
+	return base64.StdEncoding.EncodeToString(content), true
+}
+
+// sniffInto sets the type that a server finds out from the body where nothing states one. Coded bytes tell none.
+func sniffInto(answer *doc, raw []byte) {
+	switch {
+	case hasContentType(answer):
+	case membersOf(answer.get("headers")).get("Content-Encoding") != nil:
+		withoutContentType(answer)
+	default:
+		setContentType(answer, sniffed(raw))
 	}
 }
 

@@ -93,6 +93,35 @@ func TestM78_odd_files_of_other_tools(t *testing.T) {
 			answers: map[string]string{"GET /u/7/x?q=z&r=1": "||", "GET /u/7/x?q=z&r=2": noMatch, "GET /": "||"},
 			told:    []string{`the shell's variable "ID" is not known`, `"{{Q}}" of the parameter "q" is not known`, "curl takes {…} and […] for several addresses"},
 		},
+		"Mockoon: the last round of a loop": {
+			source: `{"uuid":"1","lastMigration":33,"name":"n","routes":[{"uuid":"2","method":"post","endpoint":"l","type":"http","responses":[
+				{"body":"{{#each (body 'a')}}{{this}}{{#unless @last}},{{/unless}}{{#if @first}}!{{/if}}{{/each}}","statusCode":200,"headers":[],"default":true,"rules":[]}]},
+				{"uuid":"3","method":"get","endpoint":"d","type":"http","responses":[{"body":"{{#each (body 'a')}}{{@depth}}{{/each}}","statusCode":200,"headers":[],"default":true,"rules":[]}]}]}`,
+			answers: map[string]string{"POST /l\n\n{\"a\":[1,2,3]}": "|1,!2,3", "POST /l\n\n{\"a\":[1]}": "|1!"},
+			told:    []string{`"@depth" has no equivalent`},
+		},
+		"Hoverfly: lists of values, methods but one, coded bodies": {
+			source: `{"data":{"pairs":[
+				{"request":{"path":[{"matcher":"exact","value":"/o"}],"query":{"b":[{"matcher":"array","value":["x","y"]}]}},"response":{"status":200,"body":"in order"}},
+				{"request":{"path":[{"matcher":"exact","value":"/a"}],"query":{"b":[{"matcher":"array","value":["x","y"],"config":{"ignoreOrder":true,"ignoreUnknown":true}}]}},"response":{"status":200,"body":"any"}},
+				{"request":{"path":[{"matcher":"exact","value":"/r"}],"query":{"b":[{"matcher":"array","value":["x","y"],"config":{"ignoreOrder":true,"ignoreOccurrences":true}}]}},"response":{"status":200,"body":"often"}},
+				{"request":{"path":[{"matcher":"exact","value":"/n"}],"method":[{"matcher":"negate","value":"GET"}]},"response":{"status":200,"body":"no get"}},
+				{"request":{"path":[{"matcher":"exact","value":"/f"}]},"response":{"status":200,"body":"","bodyFile":"x.json"}}
+				]},"meta":{"schemaVersion":"v5.3"}}`,
+			answers: map[string]string{
+				"GET /o?b=x&b=y": "|in order", "GET /o?b=y&b=x": noMatch, "GET /a?b=y&b=z&b=x": "|any", "GET /r?b=y&b=x&b=x": "|often", "GET /r?b=y&b=x&b=z": noMatch,
+				"POST /n": "|no get", "GET /n": noMatch,
+			},
+			told: []string{`the file "x.json" is not among the files`, "any method but GET"},
+		},
+		"Hoverfly: files beside the simulation": {
+			source: string(packed(t, map[string][]byte{
+				"hf/sim.json":   []byte(`{"data":{"pairs":[{"request":{"path":[{"matcher":"exact","value":"/f"}]},"response":{"status":200,"bodyFile":"b/x.json","headers":{"Content-Type":["application/json"]}}}]},"meta":{"schemaVersion":"v5.3"}}`),
+				"hf/b/x.json":   []byte(`{"from":"a file"}`),
+				"hf/b/bad.json": []byte(`{`),
+			})),
+			answers: map[string]string{"GET /f": `{"from":"a file"}`},
+		},
 		"HAR: an upgrade": {
 			source: `{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"entries":[{"request":{"method":"GET","url":"https://a.test/ws","headers":[]},"response":{"status":101,"headers":[],"content":{}}}]}}`,
 			told:   []string{"the connection became another one"},
