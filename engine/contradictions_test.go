@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/engine"
@@ -110,5 +113,35 @@ func TestContradictionsAreLookedForWithinBounds(t *testing.T) {
 	mock := "{ request: { path: /a, allOf: [" + alternatives + "] }, response: {} }"
 	if got := contradictionsOf(t, mock); got != "" {
 		t.Error(got)
+	}
+}
+
+// No mock of the corpus is said never to answer: a warning about what does answer would be worse than none.
+func TestNoMockThatAnswersIsSaidNeverTo(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/exchange/*/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, len(files))
+	}
+	e := newEngine(t, engine.Options{})
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			d, err := mockbase.DecodeDefinition(f.Data, mockbase.FormatYAML)
+			if err != nil {
+				continue // It is no definition, or one that is refused on purpose.
+			}
+			s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 1, Config: d.Config}, Mocks: d.Mocks}
+			for _, m := range s.Mocks {
+				for _, w := range e.Warnings(s, m) {
+					if strings.Contains(w.Detail, strings.TrimSpace(neverAnswers)) || strings.Contains(w.Detail, strings.TrimSpace(neverChosen)) {
+						t.Errorf("%s: %s: %+v", file, m.Name, w)
+					}
+				}
+			}
+		}
 	}
 }
