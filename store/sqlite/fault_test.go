@@ -5,10 +5,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,6 +94,58 @@ func TestC80_a_full_disk_is_told_until_a_write_works(t *testing.T) {
 			fails("written", false)
 		}
 	}
+}
+
+// M-15: of many writers at the moment that the disk becomes full, those who were told so have changed nothing, all others' changes
+// last, reading goes on, and writing does as soon as there is room.
+func TestM15_a_disk_that_becomes_full_among_many_writers_takes_no_half_changes(t *testing.T) {
+	t.Parallel()
+	const writers = 16
+	path := filepath.Join(t.TempDir(), "mockbase.db")
+	db := open(t, path)
+	want := map[string]int64{}
+	for n := range writers {
+		slug := fmt.Sprintf("p%d", n)
+		createProject(t, db, slug)
+		want["prj_"+slug] = 1
+	}
+	setPages(t, db, "400")
+	change := func(id string, revision int64) mockbase.ChangeSet {
+		m := newMock(t, strings.TrimPrefix(id, "prj_"), int(revision))
+		m.Document = bytes.Replace(m.Document, []byte("Ada"), bytes.Repeat([]byte("A"), 30_000), 1)
+		return mockbase.ChangeSet{ProjectID: id, IfRevision: revision, Put: []*mockbase.Mock{m}}
+	}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for id := range maps.Clone(want) {
+		group.Go(func() {
+			revision := int64(1)
+			for ; ; revision++ {
+				if err := db.Apply(t.Context(), change(id, revision)); err != nil {
+					if mockbase.ErrorCode(err) != mockbase.CodeUnavailable {
+						t.Error(err)
+					}
+					break
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			want[id] = revision
+		})
+	}
+	group.Wait()
+	wantRevisions(t, db, "on a full disk", want)
+	setPages(t, db, "1000000")
+	for id, revision := range want {
+		if err := db.Apply(t.Context(), change(id, revision)); err != nil {
+			t.Errorf("with room again: %v", err)
+		}
+		want[id]++
+	}
+	if err := errors.Join(db.Ping(t.Context()), db.Close()); err != nil {
+		t.Error(err)
+	}
+	wantRevisions(t, open(t, path), "after a restart", want)
 }
 
 func TestABusyDatabaseIsSaidToBeBusy(t *testing.T) {
