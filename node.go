@@ -81,17 +81,29 @@ func (n *Node) JSON() json.RawMessage {
 	return n.appendJSON(make([]byte, 0, n.size()))
 }
 
-// size is the length of the value's JSON text without escapes.
+// size is the length of the value's JSON text without escapes: texts without any, as nearly all, fill their memory.
 func (n *Node) size() int {
-	const quotesAndComma, null = 3, 4
-	size := quotesAndComma + null + len(n.Text)
-	for i := range n.Members {
-		size += quotesAndComma + len(n.Members[i].Key) + n.Members[i].Value.size()
+	const quotes, quotesAndColon, brackets = 2, 3, 2
+	switch n.Kind {
+	case NodeNull:
+		return len("null")
+	case NodeText:
+		return quotes + len(n.Text)
+	case NodeList:
+		size := brackets + max(len(n.Items)-1, 0)
+		for _, item := range n.Items {
+			size += item.size()
+		}
+		return size
+	case NodeObject:
+		size := brackets + max(len(n.Members)-1, 0)
+		for i := range n.Members {
+			size += quotesAndColon + len(n.Members[i].Key) + n.Members[i].Value.size()
+		}
+		return size
+	default:
+		return len(n.Text)
 	}
-	for _, item := range n.Items {
-		size += item.size()
-	}
-	return size
 }
 
 func (n *Node) appendJSON(b []byte) []byte {

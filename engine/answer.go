@@ -52,25 +52,32 @@ const decisionNone = "none"
 type answer struct {
 	status int
 	body   []byte
-	// length is the value of Content-Length and decision that of the decision header, "" for none. They are what answers
-	// differ in, so that the other lines can be shared.
-	length, decision [1]string
+	// length is the line of Content-Length, nil for none, which answers of the same length share, and decision the value of
+	// the decision header, "" for none. They are what answers differ in, so that the other lines can be shared.
+	length   *[1]string
+	decision [1]string
 	// lines are the other ones of every answer. Answers share them, so they are never changed in place.
 	lines []headerLine
 	// dressing is nil for an answer that is the same for every request.
 	dressing *dressing
-	// headLength is the Content-Length that the author stated, for a HEAD request that the mock answers by itself (rule
-	// O3); "" otherwise.
-	headLength string
-	// ownOrigin and ownExpose tell that the author stated Access-Control-Allow-Origin and -Expose-Headers, which win (rule
-	// L18).
-	ownOrigin, ownExpose bool
+	// special is what few answers have, nil for none of it.
+	special *special
 	// nameless tells that some line has no value, so that the recorded header must be cleaned.
 	nameless bool
 	// secret tells that a header holds what is never recorded, browser that one is kept from browsers (rule Y10).
 	secret, browser bool
 	// bound tells that a header is about the connection, which HTTP/2 does not allow (rule N11).
 	bound bool
+	// ownOrigin and ownExpose tell that the author stated Access-Control-Allow-Origin and -Expose-Headers, which win (rule
+	// L18).
+	ownOrigin, ownExpose bool
+}
+
+// special is what few answers have.
+type special struct {
+	// headLength is the Content-Length that the author stated, for a HEAD request that the mock answers by itself (rule
+	// O3); "" otherwise.
+	headLength string
 	// cross are the lines that a request of an allowed origin gets in addition, where the answer depends on the origin
 	// (rules L15 to L19).
 	cross []headerLine
@@ -127,7 +134,7 @@ func (d *draft) compileInto(a *answer, s *settings) *answer {
 	h := d.header(a, s)
 	a.dressing = d.dress(a, h)
 	if own := d.ownLength(); own != nil && !bodyless(a.status) {
-		a.headLength = own[0]
+		a.specially().headLength = own[0]
 	}
 	a.inspect(h)
 	a.addOrigins(h, s)
@@ -156,20 +163,33 @@ func (a *answer) addOrigins(h http.Header, s *settings) {
 			_, always := h[name]
 			return always || name == headerAllowOrigin
 		})
-		a.cross = s.common.linesOf(cross)
+		if lines := s.common.linesOf(cross); len(lines) > 0 {
+			a.specially().cross = lines
+		}
 	}
-	a.length, a.decision = takeLine(h, headerContentLength), takeLine(h, headerDecision)
+	a.length = takeLine(h, headerContentLength)
+	if decision := takeLine(h, headerDecision); decision != nil {
+		a.decision = *decision
+	}
 	a.lines = s.common.linesOf(h)
 }
 
+// specially returns what few answers have, made if there is nothing yet.
+func (a *answer) specially() *special {
+	if a.special == nil {
+		a.special = new(special)
+	}
+	return a.special
+}
+
 // takeLine takes a header that has one line out of a header map.
-func takeLine(h http.Header, key string) [1]string {
+func takeLine(h http.Header, key string) *[1]string {
 	lines := h[key]
 	if len(lines) != 1 {
-		return [1]string{}
+		return nil
 	}
 	delete(h, key)
-	return [1]string{lines[0]}
+	return (*[1]string)(lines)
 }
 
 // encode applies the coding that the author asked for, and says so in the header (rule O15).
@@ -222,7 +242,7 @@ func (d *draft) frame(h http.Header, a *answer, s *settings) {
 	case a.status == http.StatusNotModified:
 		d.frameNotModified(h)
 	case a.status != http.StatusNoContent:
-		h[headerContentLength] = []string{strconv.Itoa(len(a.body))}
+		h[headerContentLength] = s.common.lengthOf(len(a.body))
 	}
 }
 

@@ -90,7 +90,7 @@ func (b *collector) route(c *mockbase.Collection, res collection.Resource, path 
 	// Collections have names and no ids of their own.
 	r.ref.ID, r.by, r.readsBody = "", mockbase.AnsweredByCollection, true
 	if b.limits != nil {
-		r.limits = b.limits
+		r.terms = &terms{limits: b.limits}
 	}
 	r.precedence += behindMocks
 	r.responses[0].reply = &collected{resource: res, settings: b.settings, compress: b.compress, lost: b.lossOf(c.Name)}

@@ -179,11 +179,12 @@ func (d *described) route(op int, wait delays, p *program, w *workbench) *route 
 	answer := &operation{described: d, number: op, name: name, settings: p.settings, compress: p.project.Config.Settings.Compress}
 	r := &route{
 		mock:   &mockbase.Mock{ID: name, Name: name, Request: mockbase.RequestMatcher{Methods: []string{method}}},
-		stated: stateMethods([]string{method}),
-		ref:    mockbase.MockRef{Name: name}, by: mockbase.AnsweredByDocument, readsBody: true,
-		responses: []response{{name: d.Name(op), source: &mockbase.Response{Delay: d.source.Delay}, delay: wait, reply: answer}},
+		stated: p.settings.common.methodsOf([]string{method}), selection: p.settings.only,
+		ref: mockbase.MockRef{Name: name}, by: mockbase.AnsweredByDocument, readsBody: true,
+		responses: []response{{name: d.Name(op), source: &mockbase.Response{Delay: d.source.Delay}, beside: &beside{delay: wait}, reply: answer}},
 		names:     func(path string) []pair { return d.parameters(op, path) },
 		guards:    p.settings.unguarded,
+		terms:     p.settings.unconditional,
 	}
 	b := &limitsBuilder{
 		config: &p.project.Config, settings: p.settings, owner: "document_" + d.source.Name + "_" + strconv.Itoa(op), name: d.source.Name,
@@ -191,7 +192,7 @@ func (d *described) route(op int, wait delays, p *program, w *workbench) *route 
 	}
 	if d.limits(op) {
 		if own := b.build(d.source.RateLimit, w.at+"/rateLimit"); own != nil {
-			r.limits = own
+			r.terms = &terms{limits: own}
 		}
 	}
 	return r

@@ -162,7 +162,7 @@ const (
 
 // forgotten is what became of the state and the uses of a mock that fits, where nothing of them was recorded.
 func (c *call) forgotten(e *entry) []finding {
-	s := &e.selection
+	s := e.selection
 	if !c.recalling || len(s.states) == 0 && s.times == 0 && !s.momentary || c.lookedAt(e) != nil || !c.fits(e) {
 		return nil
 	}

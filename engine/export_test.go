@@ -3,6 +3,7 @@ package engine
 import (
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/mockbase/mockbase"
@@ -119,7 +120,7 @@ func Limit(e *Engine, projectID, mock string, admit func(w http.ResponseWriter) 
 	p := e.programs.Load().byID[projectID]
 	for i := range p.entries {
 		if p.entries[i].mock.Name == mock {
-			p.entries[i].limits = limiterFunc(admit)
+			p.entries[i].terms = &terms{host: p.entries[i].host, limits: limiterFunc(admit)}
 		}
 	}
 }
@@ -153,6 +154,9 @@ func FindLabels(labels, others []string) (found []string) {
 	}
 	return found
 }
+
+// LargestPlot is the size of the largest piece of memory that a mock's compiled form begins with.
+func LargestPlot() uintptr { return reflect.TypeFor[lot]().Size() }
 
 // SharesLines tells whether two mocks of a project keep one list of header lines between them.
 func SharesLines(e *Engine, projectID, one, other string) bool {

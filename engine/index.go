@@ -13,10 +13,12 @@ type index struct {
 	root node
 	// chunk holds nodes that are not used yet; one allocation makes many.
 	chunk []node
-	// crowded are the leaves with more than one entry.
-	crowded []*leaf
-	// labels holds each literal once: mocks repeat them, and what is compared often is at hand.
+	// crowded are the crowds of leaves with more than one entry.
+	crowded []*crowd
+	// labels holds each literal once: mocks repeat them, and what is compared often is at hand. So does tails, by the texts
+	// of its segments.
 	labels map[string]string
+	tails  map[string]*branches
 }
 
 // node is a place in the tree, reached by some segments. It is as large as a line of the processor's cache: among many
@@ -33,8 +35,11 @@ type node struct {
 	leaf leaf
 }
 
-// branches are the ways on from a node that few nodes have.
+// branches are the ways on from a node that few nodes have, or that many have alike.
 type branches struct {
+	// tail are the literals that follow in the one way on from the node, which is to its own leaf; nil where there are nodes
+	// for them. Most paths end so, and nodes of equal tails share them.
+	tail []string
 	// literals are the literal children beside the first.
 	literals fanout
 	shaped   []shapedChild
@@ -80,51 +85,126 @@ func (x *index) newNode(label string) *node {
 
 // insert adds an entry at every leaf that its pattern ends at.
 func (x *index) insert(e *entry) {
-	x.add(x.follow(&x.root, e.pattern, 0), e)
-	if e.pattern.slash {
-		x.add(x.literal(x.follow(&x.root, e.pattern, 1), ""), e)
+	p := e.pattern
+	x.add(x.follow(p.segments, p.restMin), e)
+	if p.slash {
+		x.add(x.follow(append(slices.Clip(p.segments), segment{kind: mockbase.SegmentLiteral}), p.restMin), e)
 	}
 }
 
 func (x *index) add(n *node, e *entry) {
 	n.leaf.add(e)
 	if c := n.leaf.crowd; c != nil && len(c.entries) == 2 {
-		x.crowded = append(x.crowded, &n.leaf)
+		x.crowded = append(x.crowded, c)
 	}
 }
 
-// follow returns the node that a pattern ends at, made where it is missing. extra segments are to follow behind it.
-func (x *index) follow(n *node, p *pattern, extra int) *node {
-	for i := range p.segments {
-		s := &p.segments[i]
-		switch {
+// follow returns the node that segments end at, made where it is missing.
+func (x *index) follow(segments []segment, restMin int) *node {
+	n := &x.root
+	for rest := segments; len(rest) > 0; rest = rest[1:] {
+		if spell(rest, n.tail()) {
+			return n
+		}
+		x.unfold(n)
+		known := true
+		switch s := &rest[0]; {
 		case s.kind == mockbase.SegmentLiteral:
-			n = x.literal(n, s.literal)
+			n, known = x.literal(n, s.literal)
 		case s.kind == mockbase.SegmentRest:
-			n = x.restOf(n, restChild{least: p.restMin, tail: len(p.segments) - 1 - i + extra})
+			n = x.restOf(n, restChild{least: restMin, tail: len(rest) - 1})
 		case s.shape != nil:
 			n = x.shapedOf(n, s.shape)
 		default:
-			if n.any == nil {
-				n.any = x.newNode("")
-			}
-			n = n.any
+			n = x.anyOf(n)
+		}
+		if !known && x.fold(n, rest[1:]) {
+			return n
 		}
 	}
+	x.unfold(n)
 	return n
 }
 
-func (x *index) literal(n *node, text string) *node {
+func (x *index) anyOf(n *node) *node {
+	if n.any == nil {
+		n.any = x.newNode("")
+	}
+	return n.any
+}
+
+// literal returns the child for a literal segment, and whether it was there before.
+func (x *index) literal(n *node, text string) (child *node, known bool) {
 	if n.child == nil {
 		n.child = x.newNode(x.shared(text))
-		return n.child
+		return n.child, false
 	}
-	child := n.literal(text)
-	if child == nil {
-		child = x.newNode(text)
-		n.branch().literals.insert(child)
+	if child = n.literal(text); child != nil {
+		return child, true
 	}
-	return child
+	child = x.newNode(text)
+	n.branch().literals.insert(child)
+	return child, false
+}
+
+// tail are the literals from the node to its own leaf, nil where there are nodes for them.
+func (n *node) tail() []string {
+	if n.more == nil {
+		return nil
+	}
+	return n.more.tail
+}
+
+// spell tells whether segments are these literals.
+func spell(segments []segment, literals []string) bool {
+	return slices.EqualFunc(segments, literals, func(s segment, text string) bool {
+		return s.kind == mockbase.SegmentLiteral && s.literal == text
+	})
+}
+
+// fold makes the segments behind a new node its tail. It returns false where they are not all literals, or none.
+func (x *index) fold(n *node, segments []segment) bool {
+	tail := make([]string, 0, len(segments))
+	for i := range segments {
+		if segments[i].kind != mockbase.SegmentLiteral {
+			return false
+		}
+		tail = append(tail, segments[i].literal)
+	}
+	x.endWith(n, tail)
+	return len(tail) > 0
+}
+
+// endWith gives a node its tail, the same as other nodes have that is equal.
+func (x *index) endWith(n *node, tail []string) {
+	if len(tail) == 0 {
+		return
+	}
+	var key []byte
+	for _, literal := range tail {
+		key = appendCounted(key, literal)
+	}
+	known := x.tails[string(key)]
+	if known == nil {
+		if x.tails == nil {
+			x.tails = make(map[string]*branches)
+		}
+		known = &branches{tail: tail}
+		x.tails[string(key)] = known
+	}
+	n.more = known
+}
+
+// unfold makes a node for the first literal of a node's tail, if it has one.
+func (x *index) unfold(n *node) {
+	tail := n.tail()
+	if tail == nil {
+		return
+	}
+	child := x.newNode(x.shared(tail[0]))
+	x.endWith(child, tail[1:])
+	child.leaf, n.leaf = n.leaf, leaf{}
+	n.child, n.more = child, nil
 }
 
 // branch returns the rarer ways on from a node, made if there are none yet.
@@ -188,20 +268,23 @@ func (l *leaf) empty() bool { return l.only[0] == nil }
 
 // finish puts the entries of every leaf in their order.
 func (x *index) finish() {
-	for _, l := range x.crowded {
-		l.finish()
+	for _, c := range x.crowded {
+		c.finish()
 	}
-	x.crowded, x.chunk, x.labels = nil, nil, nil
+	x.crowded, x.chunk, x.labels, x.tails = nil, nil, nil, nil
 }
 
 // finish puts the entries in their order.
 func (l *leaf) finish() {
-	if l.crowd == nil {
-		return
+	if l.crowd != nil {
+		l.crowd.finish()
 	}
-	slices.SortFunc(l.crowd.entries, compare)
-	l.crowd.heads = slices.Clone(l.crowd.entries)
-	slices.SortFunc(l.crowd.heads, compareHead)
+}
+
+func (c *crowd) finish() {
+	slices.SortFunc(c.entries, compare)
+	c.heads = slices.Clone(c.entries)
+	slices.SortFunc(c.heads, compareHead)
 }
 
 // all returns the entries, the best first.
@@ -254,10 +337,11 @@ func (s *search) walk(n *node, at int) {
 		if n.more != nil {
 			s.walkRests(n.more, at)
 		}
-		if at == len(s.path.keys) {
-			if !n.leaf.empty() {
-				s.leaves = append(s.leaves, &n.leaf)
-			}
+		tail := n.tail()
+		if slices.Equal(s.path.keys[at:], tail) && !n.leaf.empty() {
+			s.leaves = append(s.leaves, &n.leaf)
+		}
+		if tail != nil || at == len(s.path.keys) {
 			return
 		}
 		if s.path.segments[at] != "" && (n.any != nil || n.more != nil) {

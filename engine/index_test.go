@@ -352,3 +352,32 @@ func TestB13_hostile_segments_end_soon(t *testing.T) {
 		}
 	}
 }
+
+// Paths that begin or end alike are told apart in whatever order their mocks were made (rules A4 and B10).
+func TestB10_paths_with_common_ends_are_told_apart(t *testing.T) {
+	t.Parallel()
+	paths := []string{"/a/b/c", "/a/b", "/a/b/c/d", "/a/x/c", "/b/b/c", "/a/b/c/", "/a/{p}/c/e", "/a", "/b/b/c/d/e", "/b/**/e"}
+	r := rand.New(rand.NewPCG(5, 6))
+	for round := range 60 {
+		r.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
+		mocks := make([]*mockbase.Mock, len(paths))
+		for i, path := range paths {
+			mocks[i] = textMock(fmt.Sprintf("m%d", i), path, path)
+			if round%2 == 1 && path == "/a/b/c" {
+				mocks[i].Request.TrailingSlash = mockbase.TrailingSlashIgnore
+			}
+		}
+		e := newEngine(t, engine.Options{})
+		publish(t, e, 1, mocks)
+		for sent, want := range map[string]string{
+			"/a/b/c": "/a/b/c", "/a/b": "/a/b", "/a/b/c/d": "/a/b/c/d", "/a/x/c": "/a/x/c", "/b/b/c": "/b/b/c", "/a": "/a",
+			"/b/b/c/d/e": "/b/b/c/d/e", "/b/b/c/e": "/b/**/e", "/a/b/c/e": "/a/{p}/c/e",
+			"/a/x/c/": "", "/b": "", "/b/b": "", "/a/b/c/d/": "", "/a/x": "", "/b/b/c/d": "", "/": "",
+		} {
+			w := get(e, "/m/shop"+sent)
+			if answered := w.Code == http.StatusOK; answered != (want != "") || answered && w.Body.String() != want {
+				t.Fatalf("%v: %s is answered with %d %s, want %q", paths, sent, w.Code, w.Body, want)
+			}
+		}
+	}
+}

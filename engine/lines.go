@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/mockbase/mockbase"
@@ -20,18 +21,21 @@ type headerLine struct {
 // maxKnownLines bounds how many different headers are remembered for sharing.
 const maxKnownLines = 1024
 
-// commonLines are header lines that several answers have. Answers share them, so that ten thousand mocks keep few of them,
-// and those few stay in the processor's cache.
+// commonLines are header lines, and lists of methods, that several mocks have. Mocks share them, so that ten thousand of them
+// keep few, and those few stay in the processor's cache.
 type commonLines struct {
 	json, text []string
 
-	mu    sync.Mutex
-	known map[string][]headerLine
+	mu      sync.Mutex
+	known   map[string][]headerLine
+	methods map[string]*statedMethods
+	lengths map[int][]string
 }
 
 func newCommonLines() *commonLines {
 	return &commonLines{
 		json: []string{"application/json"}, text: []string{"text/plain; charset=utf-8"}, known: make(map[string][]headerLine),
+		methods: make(map[string]*statedMethods), lengths: make(map[int][]string),
 	}
 }
 
@@ -69,6 +73,34 @@ func (l *commonLines) linesOf(h http.Header) []headerLine {
 		l.known[string(text)] = lines
 	}
 	return lines
+}
+
+// methodsOf returns the methods that a mock states; the same for the same names.
+func (l *commonLines) methodsOf(names []string) *statedMethods {
+	return shared(l, l.methods, strings.Join(names, " "), func() *statedMethods {
+		if len(names) == 0 {
+			return &statedMethods{}
+		}
+		return &statedMethods{first: names[0], others: names[1:]}
+	})
+}
+
+// lengthOf returns the line of Content-Length; the same for the same length.
+func (l *commonLines) lengthOf(n int) []string {
+	return shared(l, l.lengths, n, func() []string { return []string{strconv.Itoa(n)} })
+}
+
+// shared returns what is known under a key, made where nothing is.
+func shared[K comparable, V any](l *commonLines, known map[K]V, key K, fresh func() V) V {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, found := known[key]
+	if !found {
+		if v = fresh(); len(known) < maxKnownLines {
+			known[key] = v
+		}
+	}
+	return v
 }
 
 // appendCounted appends a text behind its length, so that different lists of texts never look the same.

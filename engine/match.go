@@ -166,7 +166,7 @@ func (c *call) settleBodies(list []candidate) {
 		return
 	}
 	for i := range list {
-		s := &list[i].selection
+		s := list[i].selection
 		if s.momentary {
 			list[i].guards.settleBodies(c.message)
 		}
@@ -207,7 +207,7 @@ func (c *call) take(step session.Step, e *candidate) bool {
 // holdsNow tells whether a candidate may answer at this moment, and finds the response. spent tells that it may not because
 // it is used up (rule A11).
 func (c *call) holdsNow(step session.Step, e *candidate) (holds, spent bool) {
-	s := &e.selection
+	s := e.selection
 	switch {
 	case s.times > 0 && step.Uses(e.age) >= s.times:
 		return false, true
@@ -221,7 +221,7 @@ func (c *call) holdsNow(step session.Step, e *candidate) (holds, spent bool) {
 
 // responseNow is the place of the response that is next, -1 for none.
 func (c *call) responseNow(step session.Step, e *candidate) int {
-	s := &e.selection
+	s := e.selection
 	switch {
 	case c.preferred.forces():
 		return c.preferred.find(e.route)
@@ -240,7 +240,7 @@ func (c *call) responseNow(step session.Step, e *candidate) int {
 // move takes what was chosen: a use and a call of the mock, a place in its sequence, and the state that the response sets.
 // A preferred response takes no place (rule AA25).
 func (c *call) move(step session.Step, e *candidate) {
-	s := &e.selection
+	s := e.selection
 	c.instant.number = step.Use(e.age)
 	switch {
 	case c.preferred.forces():

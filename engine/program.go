@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"sync/atomic"
 
@@ -72,20 +71,20 @@ type route struct {
 	precedence string
 	// guards are those of the settings where the mock has none.
 	guards *guards
+
+	// What is asked of every candidate and noted of every answer lies together, at the end where the response of a plot
+	// follows: among many mocks each further place in memory is a place that the processor waits for. What most
+	// mocks have alike, they share.
+	selection *selection
+	stated    *statedMethods
+	*terms
+	// headIsFree is the mock's (rule L2), guarded tells that there are guards at all, byText that the pattern is about the
+	// text of the path (rule A5).
+	headIsFree, guarded, byText bool
 	// readsBody tells that a condition or an answer looks at the request body, so that all of it must be kept.
 	readsBody bool
 	// readsParts tells that a condition looks at the fields of a form or the parts of a multipart body.
 	readsParts bool
-
-	// What is asked of every candidate and noted of every answer lies together, at the end where the response of a plot
-	// follows: among many mocks each further place in memory is a place that the processor waits for.
-	selection selection
-	stated    statedMethods
-	host      *hostPattern
-	expr      *regexp.Regexp
-	limits    limiter
-	// headIsFree is the mock's (rule L2), guarded tells that there are guards at all.
-	headIsFree, guarded bool
 	// recordsAll tells that a proxy of the mock records everything (rule T17).
 	recordsAll     bool
 	rank, headRank rank
@@ -94,6 +93,13 @@ type route struct {
 	ref       mockbase.MockRef
 	// by says who answers with the route: a mock or a collection.
 	by mockbase.AnsweredBy
+}
+
+// terms are what few mocks state.
+type terms struct {
+	// host is nil for every one, limits for none.
+	host   *hostPattern
+	limits limiter
 	// clients tells the mock's clients apart whose back-off is judged, where the mock says how.
 	clients *key
 }
@@ -103,6 +109,23 @@ type plot struct {
 	route
 	response [1]response
 	answer   answer
+}
+
+// lot is a plot with a short body, which is then where the processor looks anyway.
+type lot struct {
+	plot
+	body [192]byte
+}
+
+// newPlot makes a plot, with room for the body of the mock's only response where that is short.
+func newPlot(m *mockbase.Mock) (p *plot, room []byte) {
+	if len(m.Responses) == 1 {
+		if n := len(m.Responses[0].Body.Bytes); n > 0 && n <= len(lot{}.body) {
+			l := new(lot)
+			return &l.plot, l.body[:0]
+		}
+	}
+	return new(plot), nil
 }
 
 // compile makes the program of a snapshot. What former, which may be nil, has compiled already is taken over.
@@ -191,25 +214,34 @@ func sameConfig(a, b *mockbase.Config) bool {
 // compileRoute compiles one mock; it returns nil when it has no path that can be read, or no response. All faults are
 // told at once, whichever part of the mock they are in. Pointers are relative to the mock.
 func compileRoute(c *mockbase.Config, s *settings, m *mockbase.Mock, faults *mockbase.Faults) *route {
-	p := &plot{route: route{
+	p, room := newPlot(m)
+	p.route = route{
 		mock: m, by: mockbase.AnsweredByMock, ref: mockbase.MockRef{ID: m.ID, Name: m.Name, Version: m.Version},
-		host: compileHost(m.Request.Host), headIsFree: m.HeadIsFree,
+		terms: &terms{host: compileHost(m.Request.Host)}, headIsFree: m.HeadIsFree,
 		recordsAll: !m.Disabled && slices.ContainsFunc(m.Responses, func(a mockbase.Response) bool { return recordsEverything(a.Proxy) }),
-	}}
+	}
 	r := &p.route
 	place := compilePlace(s, m, faults)
 	r.pattern = cmp.Or(place, &pattern{rest: -1})
-	r.stated, r.expr = stateMethods(m.Request.Methods), r.pattern.expr
+	r.stated, r.byText = s.common.methodsOf(m.Request.Methods), r.pattern.expr != nil
 	r.guards = s.guards(&m.Request, faults)
 	r.guarded = r.guards.any() || len(m.States) > 0
 	r.precedence = precedence(m.Priority, r.pattern)
 	r.rank, r.headRank = ranksOf(m.Request.Methods)
+	var own selection
 	if len(m.Responses) > 0 {
-		r.selection = compileSelection(m, r.guards, faults)
+		own = compileSelection(m, r.guards, faults)
 		r.responses = compileResponses(c, s, m, p, faults)
+		if room != nil {
+			p.answer.body = slices.Clip(append(room, p.answer.body...))
+		}
 	}
-	r.selection.remembers = r.selection.remembers || m.Scenario != "" && r.uses(template.UsesState)
+	own.remembers = own.remembers || m.Scenario != "" && r.uses(template.UsesState)
+	r.selection = s.keep(own)
 	r.noteReading(r.limit(c, s, faults)|r.tellApart(c, s, faults), faults)
+	if *r.terms == *s.unconditional {
+		r.terms = s.unconditional
+	}
 	if place == nil || len(m.Responses) == 0 {
 		return nil // which was told when the mock was read
 	}
@@ -265,20 +297,6 @@ func ranksOf(methods []string) (ordinary, head rank) {
 type statedMethods struct {
 	first  string
 	others []string
-}
-
-func stateMethods(names []string) statedMethods {
-	if len(names) == 0 {
-		return statedMethods{}
-	}
-	s := statedMethods{first: names[0], others: names[1:]}
-	for _, shared := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, mockbase.MethodAny} {
-		if s.first == shared {
-			// Texts that are the same piece of memory are compared without looking at it.
-			s.first = shared
-		}
-	}
-	return s
 }
 
 // accepts tells whether the mock states the method of a request.

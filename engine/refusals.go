@@ -74,7 +74,7 @@ func (c *call) momentFindings(e *entry) []finding {
 			found = append(found, usesFinding(e, r.spent))
 		}
 	}
-	if s := &e.selection; s.kind == mockbase.SelectRules && s.byDefault < 0 && !c.preferred.forces() {
+	if s := e.selection; s.kind == mockbase.SelectRules && s.byDefault < 0 && !c.preferred.forces() {
 		found = append(found, anyFinding(s.whens, &c.inquiry))
 	}
 	return found

@@ -222,7 +222,7 @@ func (r *rendered) cast() *mould {
 		return nil
 	}
 	m := &mould{answer: d.compile(r.settings), mediaType: d.typeOf()}
-	if m.answer.length[0] == "" || !m.answer.even() {
+	if m.answer.length == nil || !m.answer.even() {
 		return nil
 	}
 	for i := range r.headers {
@@ -237,7 +237,9 @@ func (r *rendered) cast() *mould {
 }
 
 // even tells whether nothing about the answer depends on the request but what the templates say.
-func (a *answer) even() bool { return a.dressing == nil && a.headLength == "" && !bodyless(a.status) }
+func (a *answer) even() bool {
+	return a.dressing == nil && (a.special == nil || a.special.headLength == "") && !bodyless(a.status)
+}
 
 // fitsMould tells whether a header's value has no influence on the rest of the header.
 func fitsMould(name string) bool {
@@ -256,7 +258,7 @@ func (a *answer) place(key string) int {
 
 // pour fills the mould. It returns nil where the answer does not fit.
 func (r *rendered) pour(c *call) (*answer, *failure) {
-	a := *r.mould.answer
+	a := poured{answer: *r.mould.answer}
 	if len(r.headers) > 0 {
 		a.lines = slices.Clone(a.lines)
 	}
@@ -278,6 +280,13 @@ func (r *rendered) pour(c *call) (*answer, *failure) {
 		return nil, nil //nolint:nilnil // the answer is made as a whole then
 	}
 	a.body = body
-	a.length[0] = strconv.Itoa(len(body))
-	return &a, nil
+	a.size[0] = strconv.Itoa(len(body))
+	a.length = &a.size
+	return &a.answer, nil
+}
+
+// poured is an answer with the line of its length, in one piece of memory.
+type poured struct {
+	answer
+	size [1]string
 }

@@ -16,14 +16,20 @@ type response struct {
 	source *mockbase.Response
 	// uses is what the templates of the response read.
 	uses template.Uses
-	// What is looked at for every request comes last and lies beside the answer of a plot.
-	hooks []hook
+	// What is looked at for every request comes last and lies next to the answer of a plot.
+	//
 	// name is that of the author, or r1, r2 and so on.
-	name  string
+	name string
+	*beside
+	reply reply
+}
+
+// beside is what a response does beside what it sends. Those that do nothing share it.
+type beside struct {
+	hooks []hook
 	delay delays
 	// fault is that of the source.
 	fault *mockbase.Fault
-	reply reply
 }
 
 // reply is how a response becomes bytes: fixed bytes, rendered ones, a script of events, an upstream's answer.
@@ -64,19 +70,31 @@ func compileResponses(c *mockbase.Config, s *settings, m *mockbase.Mock, p *plot
 		w.compile(&list[i], &m.Responses[i])
 		room = w.room
 		if list[i].name == "" {
-			list[i].name = "r" + strconv.Itoa(i+1)
+			list[i].name = numberedName(i)
 		}
 	}
 	return list
 }
 
+// numberedName is the name of a response whose author gives none.
+func numberedName(i int) string {
+	if i == 0 {
+		return "r1" // which most have, and need no memory for
+	}
+	return "r" + strconv.Itoa(i+1)
+}
+
 func (w *workbench) compile(r *response, source *mockbase.Response) {
-	r.source, r.name, r.fault = source, source.Name, source.Fault
+	r.source, r.name = source, source.Name
 	w.renders = source.Template != nil && *source.Template || source.Template == nil && w.config.Defaults.Template
-	r.delay = compileDelays(source.Delay, w.config.Defaults.Delay, func(text string) *script { return w.script(text, "/delay", "delay") })
+	own := beside{fault: source.Fault}
+	own.delay = compileDelays(source.Delay, w.config.Defaults.Delay, func(text string) *script { return w.script(text, "/delay", "delay") })
 	r.reply = w.reply(source)
-	r.hooks = w.compileHooks(source)
-	r.uses = w.uses
+	own.hooks = w.compileHooks(source)
+	r.uses, r.beside = w.uses, w.settings.bare
+	if own.fault != nil || own.delay != (delays{}) || len(own.hooks) > 0 {
+		r.beside = &own
+	}
 }
 
 // reply finds the kind of a response.

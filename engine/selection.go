@@ -19,8 +19,7 @@ type selection struct {
 	// times is how often the mock answers, 0 is without end (rule A11); states are those in which it does, none is all.
 	times  int64
 	states []string
-	// What is looked at for every request comes last, as in a route.
-	kind mockbase.Select
+	kind   mockbase.Select
 	// shares are sums of weights, shares[i] that of the first i+1.
 	shares []float64
 	// whens are the conditions of the responses under rules, nil for the one without, whose place is byDefault; -1 is none.
@@ -30,6 +29,15 @@ type selection struct {
 	// momentary tells that the conditions of the request ask for the state, remembers that choosing the mock depends on
 	// what the session remembers, or changes it.
 	momentary, remembers bool
+}
+
+// keep returns a selection to be kept; those of mocks that have one response without a condition are the same.
+func (s *settings) keep(own selection) *selection {
+	if own.kind == mockbase.SelectRules && own.whens == nil && own.byDefault == 0 && !own.remembers {
+		return s.only
+	}
+	kept := own
+	return &kept
 }
 
 // compileSelection compiles what a mock says about its responses. Pointers are relative to the mock.

@@ -21,6 +21,11 @@ type settings struct {
 	maxBody         int64
 	// unguarded are the guards of all mocks that state no condition.
 	unguarded *guards
+	// only is the selection of all mocks that have one response and give it whenever they are asked, unconditional are the
+	// terms of all that state none, and bare is what responses have beside them that are sent at once and whole.
+	only          *selection
+	unconditional *terms
+	bare          *beside
 	// sandbox tells that pages are sandboxed in browsers (rule Y10).
 	sandbox bool
 	// files is what file bodies are read from; nil is none (rule O17). seed is the project's, "" for none.
@@ -43,6 +48,9 @@ func (e *Engine) compileSettings(c *mockbase.Config, faults *mockbase.Faults) (*
 	s := &settings{
 		common:          newCommonLines(),
 		unguarded:       &guards{},
+		only:            &selection{kind: mockbase.SelectRules},
+		unconditional:   &terms{},
+		bare:            &beside{},
 		pathRules:       pathRules{ignoreCase: given.IgnorePathCase, mergeEmpty: given.MergeEmptySegments},
 		slash:           given.TrailingSlash,
 		strictMethods:   given.StrictMethods,

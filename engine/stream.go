@@ -22,7 +22,7 @@ func (w *workbench) bare(source *mockbase.Response, status int, byDefault ...moc
 		status: status, headers: mergeHeaders(byDefault, mergeHeaders(w.config.Defaults.Headers, source.Headers)), decision: w.decision,
 	}
 	a := d.compile(w.settings)
-	a.length = [1]string{}
+	a.length = nil
 	return a
 }
 

@@ -196,10 +196,10 @@ func (x *index) covering(p *pattern) []*leaf {
 				found = append(found, &r.node.leaf)
 			}
 		}
+		if spell(p.segments[at:], n.tail()) && !n.leaf.empty() {
+			found = append(found, &n.leaf)
+		}
 		if at == len(p.segments) {
-			if !n.leaf.empty() {
-				found = append(found, &n.leaf)
-			}
 			return
 		}
 		for _, next := range n.covering(p, at) {

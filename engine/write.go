@@ -21,8 +21,8 @@ func (a *answer) prepare(*call) (sending, *failure) { return a, nil }
 func (a *answer) send(c *call) {
 	h := c.w.Header()
 	c.lay(h, a)
-	if a.headLength != "" && c.method.name == http.MethodHead && !c.derived() {
-		h[headerContentLength] = []string{a.headLength}
+	if rare := a.special; rare != nil && rare.headLength != "" && c.method.name == http.MethodHead && !c.derived() {
+		h[headerContentLength] = []string{rare.headLength}
 	}
 	c.outcome.plain = !a.secret
 	if a.dressing != nil {
@@ -37,14 +37,16 @@ func (c *call) lay(h http.Header, a *answer) {
 	beside := len(h) > 0
 	c.yieldFields(h, a)
 	copyLines(h, a.lines)
-	if a.length[0] != "" {
+	if a.length != nil {
 		h[headerContentLength] = a.length[:]
 	}
 	if a.decision[0] != "" {
 		h[headerDecision] = a.decision[:]
 	}
 	if c.allowed != nil {
-		copyLines(h, a.cross)
+		if a.special != nil {
+			copyLines(h, a.special.cross)
+		}
 		if !a.ownOrigin {
 			h[headerAllowOrigin] = c.allowed
 		}
@@ -67,7 +69,7 @@ func (c *call) derived() bool { return c.outcome.route == nil || c.outcome.route
 
 // states tells whether the answer has a header of this name, in any spelling.
 func (a *answer) states(name string) bool {
-	return a.length[0] != "" && strings.EqualFold(headerContentLength, name) ||
+	return a.length != nil && strings.EqualFold(headerContentLength, name) ||
 		a.decision[0] != "" && strings.EqualFold(headerDecision, name) ||
 		slices.ContainsFunc(a.lines, func(l headerLine) bool { return strings.EqualFold(l.key, name) })
 }
