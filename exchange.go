@@ -35,8 +35,12 @@ type Exchange struct {
 	// answered (rule AA21).
 	Seed string
 	Call int64
-	// Forced tells that a preference of the request was honoured (rule AA26).
-	Forced     bool
+	// Forced tells that a preference of the request was honoured (rule AA26), Redacted that values of secrets were masked
+	// before the exchange was kept (rule M-81).
+	Forced, Redacted, ClientAborted bool
+	// MessagesDropped counts messages of a WebSocket conversation that had no room in Messages.
+	MessagesDropped int32
+
 	Request    RecordedRequest
 	Response   RecordedResponse
 	AnsweredBy AnsweredBy
@@ -53,10 +57,8 @@ type Exchange struct {
 	Duration time.Duration
 	// DelayPlanned and DelaySlept are the delay the mock asked for and the one that took place (rule AA17).
 	DelayPlanned, DelaySlept time.Duration
-	ClientAborted            bool
-	// Messages are the first messages of a WebSocket conversation; MessagesDropped counts those that had no room.
-	Messages        []RecordedMessage
-	MessagesDropped int
+	// Messages are the first messages of a WebSocket conversation.
+	Messages []RecordedMessage
 	// Webhooks are the calls that follow the answer. They go on after the exchange is recorded: a journal replaces the
 	// exchange then (rule M-63).
 	Webhooks []RecordedWebhook
@@ -71,8 +73,6 @@ type Exchange struct {
 	Warnings []string
 	// Error says what failed, when something did.
 	Error string
-	// Redacted tells that values of secrets were masked before the exchange was kept (rule M-81).
-	Redacted bool
 	// Via is ViaManagement for a request that the management plane made (rule M-79), "" for one that was received.
 	Via string
 	// Revision is the project's at the time, so that the exchange can be explained by the mocks of then (rule AA31); Moments

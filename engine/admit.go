@@ -44,16 +44,16 @@ func (c *call) noteLimit(a *Admission) {
 	if (d.Policy == nil || d.Skipped) && !a.WouldLimit {
 		return
 	}
-	c.limits[0] = mockbase.LimitOutcome{
+	noted := mockbase.LimitOutcome{
 		Policy: a.Policy, Kind: "shield", Allowed: d.Allowed, WouldLimit: a.WouldLimit, Remaining: d.Remaining, RetryAfter: d.RetryAfter,
 	}
 	if d.Policy != nil {
-		c.limits[0].Policy = d.Policy.Name
+		noted.Policy = d.Policy.Name
 	}
 	if a.WouldLimit {
-		c.limits[0].Allowed = true
+		noted.Allowed = true
 	}
-	c.exchange.Limits = c.limits[:]
+	c.exchange.Limits = []mockbase.LimitOutcome{noted}
 }
 
 // dismiss tells the shield what became of a request that it was asked about.

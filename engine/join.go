@@ -74,7 +74,7 @@ func (c *call) enter(s *session.Session) {
 	s.CountCall()
 	if c.recording != nil {
 		// The session's time of arrival: what is advanced while the request is under way does not count.
-		c.exchange.SessionAt = c.start.Add(s.Timeline().Offset())
+		c.exchange.SessionAt = c.exchange.At.Add(s.Timeline().Offset())
 	}
 }
 
@@ -87,7 +87,7 @@ func (c *call) recordSession(x *mockbase.Exchange) {
 		if !ok {
 			return
 		}
-		s, x.SessionAt = living, c.start.Add(living.Timeline().Offset())
+		s, x.SessionAt = living, x.At.Add(living.Timeline().Offset())
 	}
 	x.Session = mockbase.SessionRef{ID: s.ID(), Name: s.Name()}
 	x.Seed, x.Forced = c.seed(s), c.forced

@@ -38,17 +38,13 @@ type outcome struct {
 	unread bool
 }
 
-// recording is the exchange in the making, in one piece of memory.
-type recording struct {
-	exchange mockbase.Exchange
-	limits   [1]mockbase.LimitOutcome
-	start    time.Time
-}
+// recording is the exchange in the making.
+type recording struct{ exchange mockbase.Exchange }
 
 // startRecording notes when a request of a known project arrived.
 func (c *call) startRecording() {
 	if c.engine.options.Journal != nil && c.known() {
-		c.recording = &recording{start: c.engine.options.Clock()}
+		c.recording = &recording{mockbase.Exchange{At: c.engine.options.Clock()}}
 		if !c.program.served.Load() {
 			c.program.served.Store(true)
 		}
@@ -61,7 +57,7 @@ func (c *call) id() string {
 		return mockbase.NewID(mockbase.PrefixExchange, c.engine.options.Clock())
 	}
 	if c.exchange.ID == "" {
-		c.exchange.ID = mockbase.NewID(mockbase.PrefixExchange, c.start)
+		c.exchange.ID = mockbase.NewID(mockbase.PrefixExchange, c.exchange.At)
 	}
 	return c.exchange.ID
 }
@@ -74,8 +70,7 @@ func (c *call) record() {
 	x, r := &c.exchange, c.request
 	c.id()
 	x.ProjectID = c.program.project.ID
-	x.At = c.start
-	x.Duration = c.engine.options.Clock().Sub(c.start)
+	x.Duration = c.engine.options.Clock().Sub(x.At)
 	x.AnsweredBy = c.outcome.by
 	x.DelayPlanned, x.DelaySlept = c.outcome.planned, c.outcome.slept
 	x.ClientAborted, x.Fault = c.outcome.aborted, c.outcome.fault

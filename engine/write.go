@@ -119,7 +119,7 @@ func (c *call) stamp(h http.Header) {
 		return
 	}
 	if _, ok := h[headerDate]; !ok {
-		now := c.start
+		now := c.exchange.At
 		if c.outcome.planned > 0 {
 			now = c.engine.options.Clock()
 		}

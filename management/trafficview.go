@@ -155,7 +155,7 @@ func exchangeDetail(x *mockbase.Exchange) exchangeView {
 		exchangeSummary: summarize(x),
 		Request:         requestView{summarizeRequest(&x.Request), headerPairs(x.Request.Header), showRequestBody(&x.Request)},
 		Response:        responseView{summarizeResponse(&x.Response), headerPairs(x.Response.Header), showResponseBody(&x.Response)},
-		Limits:          []limitView{}, NearMisses: x.NearMisses, Hints: x.Hints, MessagesDropped: x.MessagesDropped,
+		Limits:          []limitView{}, NearMisses: x.NearMisses, Hints: x.Hints, MessagesDropped: int(x.MessagesDropped),
 	}
 	for i := range x.Messages {
 		v.Messages = append(v.Messages, showMessage(&x.Messages[i]))

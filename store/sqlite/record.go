@@ -33,7 +33,7 @@ type exchangeRecord struct {
 	DelaySlept    time.Duration        `json:"delaySlept,omitempty"`
 	ClientAborted bool                 `json:"clientAborted,omitempty"`
 	Messages      []messageRecord      `json:"messages,omitempty"`
-	Unheard       int                  `json:"messagesDropped,omitempty"`
+	Unheard       int32                `json:"messagesDropped,omitempty"`
 	Webhooks      []webhookRecord      `json:"webhooks,omitempty"`
 	Fault         string               `json:"fault,omitempty"`
 	NearMisses    []mockbase.NearMiss  `json:"nearMisses,omitempty"`
