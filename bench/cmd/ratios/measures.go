@@ -117,6 +117,29 @@ func many(ctx context.Context, s settings, t *table) error {
 		t.ratio("10,000 mocks against one, "+kind.name, scores[1], scores[0], 0.95)
 		t.ratio("100,000 mocks against one, "+kind.name, scores[2], scores[0], 0.95)
 	}
+	return control(ctx, s, t)
+}
+
+// control asks a server that has no mocks at all for different things, and for one: what that costs is not the mocks' cost.
+func control(ctx context.Context, s settings, t *table) error {
+	group := &servers{settings: s}
+	defer group.end()
+	subject, err := group.start(ctx, "control", bench.Spec{Mocks: 1})
+	if err != nil {
+		return err
+	}
+	one, err := group.startFloor(ctx, subject)
+	if err != nil {
+		return err
+	}
+	different := one
+	different.Load.Numbered.Count = 10_000
+	scores, err := bench.Compare(ctx, s.rounds, different, one)
+	if err != nil {
+		return err
+	}
+	r := bench.RatioOf(scores[0], scores[1])
+	t.note("bare handler, 10,000 requests against one", fmt.Sprintf("best %.3f  median %.3f", r.Best, r.Median))
 	return nil
 }
 
