@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -108,6 +109,10 @@ func TestY4_a_short_answer_lies_beside_its_mock(t *testing.T) {
 	t.Parallel()
 	if size := engine.LargestPlot(); size > 512 {
 		t.Errorf("a mock with room for its body takes %d bytes", size)
+	}
+	// With the description that precedes it, this fills a piece of 768 bytes.
+	if size := reflect.TypeFor[mockbase.Exchange]().Size(); size > 760 {
+		t.Errorf("an exchange takes %d bytes", size)
 	}
 	// Bodies on both sides of the room, and one that is longer as it is sent than as it is stated.
 	for _, size := range []int{0, 1, 191, 192, 193, 4096} {
