@@ -11,23 +11,25 @@ import (
 	"github.com/mockbase/mockbase/internal/schemawork"
 )
 
-// The addresses by which compiled schemas name one another. The compiler takes time that grows with the square of what one
-// text leads to, so that a reference leads to a stand-in; the stand-ins are tied to their schemas once all are compiled.
+// The addresses of compiled schemas. The compiler takes time that grows with the square of what one text leads to, so that a
+// reference leads to a stand-in within the text; the stand-ins are tied to their schemas once all are compiled. What has an address
+// of json-schema.org is not held against the schema of schemas first, which takes as long as everything else: the translator writes
+// nothing that it would refuse.
 const (
-	schemeOfSchemas = "schema:///"
-	standIn         = "for/"
+	baseOfSchemas = "https://json-schema.org/mockbase/"
+	standIns      = "$defs"
 )
 
 // mostTogether is how many schemas are compiled as one text; those within it that are more become texts of their own.
 const mostTogether = 256
 
 // address names a schema for one direction.
-func (s *schema) address(d direction) string { return schemeOfSchemas + s.path(d) }
+func (s *schema) address(d direction) string {
+	return baseOfSchemas + strconv.Itoa(int(d)) + "/" + strconv.Itoa(s.number)
+}
 
-// standIn names the stand-in of a schema.
-func (s *schema) standIn(d direction) string { return schemeOfSchemas + standIn + s.path(d) }
-
-func (s *schema) path(d direction) string { return strconv.Itoa(int(d)) + "/" + strconv.Itoa(s.number) }
+// standIn names the stand-in of a schema in the text of another.
+func (s *schema) standIn() string { return "#/" + standIns + "/" + strconv.Itoa(s.number) }
 
 // schemaLoader gives the compiler what addresses name. The schemas are locked while it compiles.
 type schemaLoader struct {
@@ -39,10 +41,6 @@ type schemaLoader struct {
 
 // Load implements jsonschema.URLLoader.
 func (l *schemaLoader) Load(address string) (any, error) {
-	if strings.HasPrefix(address, schemeOfSchemas+standIn) {
-		// A schema without any keyword would be taken for one that allows everything, and never look at what it is tied to.
-		return map[string]any{"$comment": ""}, nil
-	}
 	own, d, ok := l.schemas.addressed(address)
 	if !ok {
 		return nil, fmt.Errorf("load schema %q: it is no part of the document", address)
@@ -50,11 +48,19 @@ func (l *schemaLoader) Load(address string) (any, error) {
 	t := &translator{schemas: l.schemas, direction: d}
 	made := t.schema(own.place, 0)
 	l.leads, l.made = t.leads, t.made
+	if text, object := made.(map[string]any); object && len(t.leads) > 0 {
+		held := make(map[string]any, len(t.leads))
+		for _, to := range t.leads {
+			// A schema without any keyword would be taken for one that allows everything, and never look at what it is tied to.
+			held[strconv.Itoa(to.number)] = map[string]any{"$comment": ""}
+		}
+		text[standIns] = held
+	}
 	return made, nil
 }
 
 func (s *schemas) addressed(address string) (*schema, direction, bool) {
-	rest, ok := strings.CutPrefix(address, schemeOfSchemas)
+	rest, ok := strings.CutPrefix(address, baseOfSchemas)
 	way, number, cut := strings.Cut(rest, "/")
 	d, err := strconv.ParseUint(way, 10, 2)
 	n, failed := strconv.Atoi(number)
@@ -123,7 +129,7 @@ func (s *schemas) compileOne(own *schema, d direction) ([]tie, error) {
 	own.text[d] = made
 	links := make([]tie, 0, len(loader.leads))
 	for _, to := range loader.leads {
-		between, err := compiler.Compile(to.standIn(d))
+		between, err := compiler.Compile(own.address(d) + to.standIn())
 		if err != nil {
 			return nil, err
 		}

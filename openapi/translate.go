@@ -61,8 +61,10 @@ func (t *translator) schema(p place, depth int) any {
 // lead refers to another schema.
 func (t *translator) lead(p place) string {
 	own := t.schemas.number(p)
-	t.leads = append(t.leads, own)
-	return own.standIn(t.direction)
+	if !slices.Contains(t.leads, own) {
+		t.leads = append(t.leads, own)
+	}
+	return own.standIn()
 }
 
 // keyword translates one keyword. Unknown ones say nothing about a value.
@@ -126,13 +128,58 @@ func (t *translator) assertion(out map[string]any, m member) {
 	case "pattern":
 		t.pattern(out, m)
 	default:
-		wanted, known := map[string]mockbase.NodeKind{
-			"format": mockbase.NodeText, "uniqueItems": mockbase.NodeBool, "dependentRequired": mockbase.NodeObject,
-		}[m.name]
-		if known && m.is(wanted) {
-			out[m.name] = plain(m.node)
+		t.plainly(out, m)
+	}
+}
+
+// plainly translates the keywords that are taken over as they are.
+func (t *translator) plainly(out map[string]any, m member) {
+	switch m.name {
+	case "format":
+		if t.wanted(m, mockbase.NodeText) {
+			out[m.name] = m.node.Text
+		}
+	case "uniqueItems":
+		if t.wanted(m, mockbase.NodeBool) {
+			out[m.name] = m.node.Text == "true"
+		}
+	case "dependentRequired":
+		if t.wanted(m, mockbase.NodeObject) {
+			out[m.name] = t.dependencies(m)
 		}
 	}
+}
+
+// dependencies are the names that a message must have beside another; what is no name is left out.
+func (t *translator) dependencies(m member) map[string]any {
+	out := map[string]any{}
+	for _, own := range m.members() {
+		if t.wanted(own, mockbase.NodeList) {
+			out[own.name] = t.texts(own)
+		}
+	}
+	return out
+}
+
+// texts are the texts of a list, each once; anything else in it is left out.
+func (t *translator) texts(m member) []any {
+	list, met := []any{}, map[string]bool{}
+	for i, item := range m.items() {
+		if t.wanted(member{name: m.name + "[" + strconv.Itoa(i) + "]", place: item}, mockbase.NodeText) && !met[item.node.Text] {
+			met[item.node.Text] = true
+			list = append(list, item.node.Text)
+		}
+	}
+	return list
+}
+
+// wanted tells whether a keyword has a value of the kind that it needs; what it has else is told, and left out.
+func (t *translator) wanted(m member, kind mockbase.NodeKind) bool {
+	if m.is(kind) {
+		return true
+	}
+	t.note(m.place, mockbase.FieldType, m.name+" is "+m.node.Kind.String()+" and not "+kind.String()+"; it is left out")
+	return false
 }
 
 func (t *translator) types(out map[string]any, p place, m member) {

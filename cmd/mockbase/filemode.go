@@ -27,6 +27,8 @@ type fileMode struct {
 	shelf *documentShelf
 	// addresses reads the documents that files name by url.
 	addresses addresses
+	// restore ends the early collecting of memory, which goes on until the first set is served.
+	restore func()
 	// before is the print of the files that the first set was read from, or older.
 	before uint64
 
@@ -41,8 +43,17 @@ func (s *server) openFiles(paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	defer collectEarly()()
-	m := &fileMode{options: files.Options{Paths: paths, Project: string(s.settings.Project), Lookup: s.lookup}, log: s.log, shelf: &s.shelf}
+	restore := collectEarly()
+	if err := s.readFiles(paths, restore); err != nil {
+		restore()
+		return err
+	}
+	return nil
+}
+
+// readFiles reads the first set.
+func (s *server) readFiles(paths []string, restore func()) error {
+	m := &fileMode{restore: restore, options: files.Options{Paths: paths, Project: string(s.settings.Project), Lookup: s.lookup}, log: s.log, shelf: &s.shelf}
 	watcher, err := files.NewWatcher(paths, s.log.Logger)
 	if err != nil {
 		return fmt.Errorf("watch files: %w", err)
@@ -91,6 +102,7 @@ func findingFaults(found []files.Finding) error {
 
 // load publishes the first set, with the documents that only a server fetches, and begins to watch.
 func (m *fileMode) load(ctx context.Context, c *catalog.Catalog, fetch management.Fetcher) error {
+	defer m.restore()
 	defer m.shelf.clear()
 	m.catalog, m.addresses.fetch = c, fetch
 	first := m.first

@@ -36,7 +36,8 @@ type patternRule struct {
 type planner struct {
 	numbers map[*jsonschema.Schema]int
 	schemas []*jsonschema.Schema
-	rules   []rule
+	// rules are pointers, so that a list that grew costs little while schemas still hold it.
+	rules []*rule
 	// ways are those of count, 0 for what was not counted yet.
 	ways []int
 }
@@ -71,17 +72,21 @@ func (p *planner) optional(keyword any) int {
 	return p.number(s)
 }
 
-func (p *planner) rule(s *jsonschema.Schema) rule {
-	r := rule{additional: p.optional(s.AdditionalProperties), names: p.number(s.PropertyNames), rest: none}
+func (p *planner) rule(s *jsonschema.Schema) *rule {
+	r := &rule{additional: p.optional(s.AdditionalProperties), names: p.number(s.PropertyNames), rest: none}
 	if s.Types != nil && !s.Types.IsEmpty() {
 		r.types = s.Types.ToStrings()
 	}
 	r.here = slices.Concat(
 		p.list(s.Ref, s.Not, s.If), p.list(s.AllOf...), p.list(s.AnyOf...), p.list(s.OneOf...), p.dependent(s),
 	)
-	r.eitherHere = [][]int{p.list(s.Then, s.Else)}
-	p.firstTarget(&r, s)
-	r.properties = make(map[string]int, len(s.Properties))
+	if either := p.list(s.Then, s.Else); len(either) > 0 {
+		r.eitherHere = [][]int{either}
+	}
+	p.firstTarget(r, s)
+	if len(s.Properties) > 0 {
+		r.properties = make(map[string]int, len(s.Properties))
+	}
 	for name, property := range s.Properties {
 		r.properties[name] = p.number(property)
 	}
@@ -89,7 +94,7 @@ func (p *planner) rule(s *jsonschema.Schema) rule {
 		r.patterns = append(r.patterns, patternRule{pattern, p.number(property)})
 	}
 	r.members = p.list(s.UnevaluatedProperties)
-	p.array(&r, s)
+	p.array(r, s)
 	return r
 }
 

@@ -19,7 +19,7 @@ func (v *value) size() int { return 1 + len(v.members) + len(v.items) + v.depth/
 
 // reckoning sums up the steps that a validation takes at most.
 type reckoning struct {
-	rules   []rule
+	rules   []*rule
 	scalars map[string]*value
 	values  int
 	// containers numbers the values that hold others, after the scalars.
@@ -106,7 +106,7 @@ func (r *reckoning) steps(n int, v *value, inPlace int) (sum, lowest int) {
 	if level, ok := r.open[at]; ok {
 		return 1, level
 	}
-	own := &r.rules[n]
+	own := r.rules[n]
 	if !own.allows(v.kind) {
 		return 1, closed
 	}

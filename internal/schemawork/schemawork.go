@@ -29,7 +29,7 @@ var ErrTooLarge = errors.New("too large: the schema has too many ways to go thro
 // Schema is a compiled JSON Schema that validates within bounds. It is immutable and safe for concurrent use.
 type Schema struct {
 	compiled *jsonschema.Schema
-	rules    []rule
+	rules    []*rule
 	// root is the number of the rule to begin with.
 	root int
 	// linear tells that the work never grows faster than the document.

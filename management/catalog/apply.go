@@ -131,7 +131,7 @@ func (c *Catalog) planFor(s *mockbase.Snapshot, d *mockbase.Definition, r rules)
 		return nil, err
 	}
 	var err error
-	if p.config, err = planConfig(s.Project, d.Config.Source, p); err != nil {
+	if p.config, err = planConfig(s.Project, &d.Config, p); err != nil {
 		return nil, err
 	}
 	if r.permit != nil {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -66,6 +67,28 @@ func (s section) parts(text json.RawMessage) ([]part, error) {
 	return all, nil
 }
 
+// texts is parts without the values of a list, whose items may be large documents.
+func (s section) texts(text json.RawMessage) ([]part, error) {
+	if !s.listed || len(text) == 0 {
+		return s.parts(text)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(text, &items); err != nil {
+		return nil, fmt.Errorf("split %s: %w", s.key, err)
+	}
+	all := make([]part, len(items))
+	for i, item := range items {
+		var named struct {
+			Name string `json:"name"`
+		}
+		if err := json.Unmarshal(item, &named); err != nil {
+			return nil, fmt.Errorf("split %s: %w", s.key, err)
+		}
+		all[i] = part{name: named.Name, text: item}
+	}
+	return all, nil
+}
+
 // join is the text of a section with these items.
 func (s section) join(parts []part) json.RawMessage {
 	switch {
@@ -74,16 +97,16 @@ func (s section) join(parts []part) json.RawMessage {
 	case s.whole:
 		return parts[0].text
 	}
-	root := &mockbase.Node{Kind: mockbase.NodeObject}
 	if s.listed {
-		root.Kind = mockbase.NodeList
-	}
-	for _, p := range parts {
-		if s.listed {
-			root.Items = append(root.Items, p.node)
-		} else {
-			root.Members = append(root.Members, mockbase.Member{Key: p.name, Value: p.node})
+		texts := make([][]byte, len(parts))
+		for i := range parts {
+			texts[i] = parts[i].text
 		}
+		return slices.Concat([]byte{'['}, bytes.Join(texts, []byte{','}), []byte{']'})
+	}
+	root := &mockbase.Node{Kind: mockbase.NodeObject}
+	for _, p := range parts {
+		root.Members = append(root.Members, mockbase.Member{Key: p.name, Value: p.node})
 	}
 	return root.JSON()
 }
@@ -104,7 +127,7 @@ type configPlan struct {
 }
 
 // planConfig compares the configuration item by item.
-func planConfig(project *mockbase.Project, wanted map[string]json.RawMessage, p *planning) (configPlan, error) {
+func planConfig(project *mockbase.Project, wanted *mockbase.Config, p *planning) (configPlan, error) {
 	plan := configPlan{owners: maps.Clone(project.Owners)}
 	if plan.owners == nil {
 		plan.owners = map[string]string{}
@@ -114,7 +137,7 @@ func planConfig(project *mockbase.Project, wanted map[string]json.RawMessage, p 
 		source = map[string]json.RawMessage{}
 	}
 	for _, s := range sections() {
-		text, err := plan.section(s, source[s.key], wanted[s.key], p)
+		text, err := plan.section(s, source[s.key], wanted.Source[s.key], p)
 		if err != nil {
 			return plan, err
 		}
@@ -127,6 +150,11 @@ func planConfig(project *mockbase.Project, wanted map[string]json.RawMessage, p 
 	if !plan.changed {
 		return plan, nil
 	}
+	same := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+	if maps.EqualFunc(source, wanted.Source, same) && len(wanted.Unread) == 0 {
+		plan.config = *wanted // it says all, and is decoded already
+		return plan, nil
+	}
 	var err error
 	plan.config, err = mockbase.DecodeConfigPart(source)
 	return plan, err
@@ -134,11 +162,11 @@ func planConfig(project *mockbase.Project, wanted map[string]json.RawMessage, p 
 
 // section compares one section and returns its text after the apply.
 func (c *configPlan) section(s section, have, want json.RawMessage, p *planning) (json.RawMessage, error) {
-	old, err := s.parts(have)
+	old, err := s.texts(have)
 	if err != nil {
 		return nil, err
 	}
-	given, err := s.parts(want)
+	given, err := s.texts(want)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mockbase/mockbase/bench"
@@ -150,6 +154,40 @@ func documents(ctx context.Context, s settings, t *table) error {
 		}
 		t.within(kind.name+", loaded", took, kind.limit)
 		t.megabytes("  memory, at most", peak, 500)
+	}
+	return servedDocuments(ctx, s, t)
+}
+
+// servedDocuments lets the product itself serve documents from files: one whose schemas lead to one another in every way, and as
+// many copies of a given one as have the same length.
+func servedDocuments(ctx context.Context, s settings, t *table) error {
+	const size = 8 << 20
+	dir, end, err := temporary()
+	if err != nil {
+		return err
+	}
+	defer end()
+	binary, err := bench.Build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	texts := map[string][]byte{"500 operations, 1,500 schemas in a tangle": bench.Tangle{Operations: 500, Schemas: 1500, Size: size}.Text()}
+	if s.document != "" {
+		given, err := os.ReadFile(s.document)
+		if err != nil {
+			return fmt.Errorf("read the document: %w", err)
+		}
+		if texts["copies of "+filepath.Base(s.document)], err = bench.Blown(given, size); err != nil {
+			return err //nolint:wrapcheck // it says what was blown up
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		report, err := binary.Serving(ctx, texts[name])
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		t.within(name+", 8 MB, served: processor time", report.CPU, 5*time.Second)
+		t.megabytes("  memory, at most", report.Peak, 500)
 	}
 	return nil
 }

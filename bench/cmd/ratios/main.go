@@ -44,6 +44,7 @@ type settings struct {
 	away     time.Duration
 	outages  int
 	profile  string
+	document string
 	only     []string
 	strict   bool
 }
@@ -69,6 +70,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags.DurationVar(&s.away, "away", 1500*time.Millisecond, "how long it is away")
 	flags.IntVar(&s.outages, "outages", 3, "how often Redis goes away in each way")
 	flags.StringVar(&s.profile, "profile", "", "folder for a CPU profile of each server")
+	flags.StringVar(&s.document, "document", "", "OpenAPI document of which copies are loaded, beside those that are made up")
 	flags.StringVar(&only, "only", "", "measures to take, separated by commas: "+strings.Join(names(), ", "))
 	flags.BoolVar(&s.strict, "strict", false, "end with 1 when a target is missed")
 	if err := flags.Parse(args); err != nil {
