@@ -30,6 +30,7 @@ func (e *examination) run() {
 	for _, op := range e.document.operations {
 		op.ready()
 	}
+	defer e.document.source.checkForms()
 	for _, pass := range []struct {
 		name string
 		look func(op *operation)

@@ -80,6 +80,7 @@ func (d *Document) addPath(item member) {
 	}
 	d.source.unknownMembers(at)
 	t := parseTemplate(item.name)
+	d.source.checkTemplate(item, &t)
 	var made []*operation
 	for _, m := range methodsOf() {
 		p := at.find(m.key)
@@ -92,9 +93,23 @@ func (d *Document) addPath(item member) {
 		}
 		made = append(made, newOperation(d, m.method, &t, at, p))
 	}
-	t.distinguish(item.name, made)
+	if left := t.distinguish(item.name, made); left != "" {
+		d.source.notes.add(item.place, mockbase.FieldPattern, "the fragment "+quoted("#"+left)+" of the path is left out: no query parameter of it has that name, and no request has a fragment")
+	}
 	d.operations = append(d.operations, made...)
 	d.plant(item.place, &t, made)
+}
+
+// checkTemplate warns of braces that are literal, as they have no other.
+func (s *source) checkTemplate(item member, t *template) {
+	for i := range t.segments {
+		for _, literal := range t.segments[i].literals {
+			if strings.ContainsAny(literal, "{}") {
+				s.notes.add(item.place, mockbase.FieldPattern, "the path "+quoted(item.name)+" has a brace without the other one, which is a literal: a parameter is {name}")
+				return
+			}
+		}
+	}
 }
 
 // unknownMembers warns of what a path has that is neither an operation nor anything else a path may have.
@@ -103,6 +118,9 @@ func (s *source) unknownMembers(at place) {
 		known := slices.Contains([]string{"$ref", "summary", "description", "servers", "parameters"}, m.name) || strings.HasPrefix(m.name, "x-")
 		if !known && !slices.ContainsFunc(methodsOf(), func(own entryMethod) bool { return own.key == m.name }) {
 			s.notes.add(m.place, mockbase.FieldUnknownKey, quoted(m.name)+" is no method and nothing else that a path has: it is left out")
+		}
+		if m.name == "query" && m.is(mockbase.NodeObject) && !strings.HasPrefix(s.version, "3.2") {
+			s.notes.add(m.place, mockbase.FieldUnknownKey, "query is a method since OpenAPI 3.2, and the document is of version "+s.version+": QUERY is answered nevertheless")
 		}
 	}
 }

@@ -56,17 +56,16 @@ func (t *template) below(prefix string) template {
 }
 
 // distinguish makes conditions of a fragment by which a document tells operations of one path apart, as those of AWS do:
-// /tagging#Operation=Untag. They are the parts of it that name query parameters of the path.
-func (t *template) distinguish(name string, made []*operation) {
-	_, fragment, found := strings.Cut(name, "#")
-	if !found {
-		return
-	}
+// /tagging#Operation=Untag. They are the parts of it that name query parameters of the path; the fragment is returned if it has none.
+func (t *template) distinguish(name string, made []*operation) (left string) {
+	_, fragment, _ := strings.Cut(name, "#")
+	left = fragment
 	for _, own := range parsePairs(fragment) {
 		if slices.ContainsFunc(made, func(op *operation) bool { return op.takes(inQuery, own.name) }) {
-			t.asks = append(t.asks, own)
+			t.asks, left = append(t.asks, own), ""
 		}
 	}
+	return left
 }
 
 func parseSegment(text string) segment {
