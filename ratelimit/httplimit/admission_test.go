@@ -32,7 +32,7 @@ func TestRL94_the_status_of_an_admitted_request_decides_what_failed(t *testing.T
 	l := newLayers(t, guard.Rules{Bans: []guard.BanRule{signInRule()}}, nil)
 	for i, want := range []int{401, 200, 401, 403, 403} {
 		// The success in between forgives: two failures in a row ban.
-		if got := enter(l, want); got.Code != want || (i == 4) != (got.Header().Get("Retry-After") == "900") {
+		if got := enter(l, want); got.Code != want || (i == 4) != (got.Header().Get("Retry-After") != "") {
 			t.Errorf("request %d: %d %v", i, got.Code, got.Header())
 		}
 	}
