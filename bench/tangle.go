@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -123,7 +122,7 @@ func Blown(text []byte, size int) ([]byte, error) {
 		}
 		whole.Members = append(whole.Members, m)
 	}
-	return json.RawMessage(whole.JSON()), nil
+	return whole.JSON(), nil
 }
 
 // blownNames repeats the members of an object under other names, at least once.
