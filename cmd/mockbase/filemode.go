@@ -63,6 +63,7 @@ func (s *server) readFiles(paths []string, restore func()) error {
 	if m.first, err = files.Load(m.options); err != nil {
 		return unreadablePath(err)
 	}
+	watcher.Also(m.first.Named)
 	if err := check(m.first, s.shelf.keep); err != nil {
 		return err
 	}
@@ -126,6 +127,7 @@ func (m *fileMode) read(ctx context.Context) (*files.Set, error) {
 	if err != nil {
 		return nil, unreadablePath(err)
 	}
+	m.watcher.Also(set.Named)
 	if len(set.Faults) == 0 {
 		m.addresses.fill(ctx, set)
 	}

@@ -50,6 +50,8 @@ type Set struct {
 	Faults, Warnings []Finding
 	// Folders are all folders that were looked into.
 	Folders []string
+	// Named are the files that definitions and documents name, whether they could be read or not.
+	Named States
 	// Files is the number of definition files.
 	Files int
 }
@@ -130,10 +132,10 @@ func (f Finding) String() string {
 // Load reads the definition files at the paths. The error is about a path that cannot be read; what is wrong inside a
 // file is among the set's faults.
 func Load(o Options) (*Set, error) {
-	set := &Set{}
+	set := &Set{Named: States{}}
 	l := loader{options: o, set: set, projects: map[string]*Project{}}
 	for _, p := range o.Paths {
-		sources, folders, err := o.open(p)
+		sources, folders, err := o.open(p, set.Named)
 		if err != nil {
 			return nil, err
 		}

@@ -42,9 +42,9 @@ func (s *source) folder() string {
 }
 
 // open reads the definitions at p: a path, or "-" for the input of the options.
-func (o *Options) open(p string) (sources []*source, folders []string, err error) {
+func (o *Options) open(p string, read States) (sources []*source, folders []string, err error) {
 	if p != "-" {
-		return openPath(p)
+		return openPath(p, read)
 	}
 	input := o.Input
 	if input == nil {
@@ -55,7 +55,7 @@ func (o *Options) open(p string) (sources []*source, folders []string, err error
 		return nil, nil, fmt.Errorf("read %s: %w", inputName, err)
 	}
 	// JSON is YAML as well, but the places of its faults are told better when it is read as what it is.
-	none := opener(filepath.Join(".", "input.yaml"))
+	none := opener(filepath.Join(".", "input.yaml"), read)
 	s := &source{path: inputName, name: "input.yaml", format: mockbase.FormatYAML, text: text, open: none, below: none}
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
 		s.format = mockbase.FormatJSON
@@ -64,8 +64,8 @@ func (o *Options) open(p string) (sources []*source, folders []string, err error
 }
 
 // openPath reads the definition files at p, which is a file or a folder. It also returns every folder that it looked
-// into, as paths, so that they can be watched.
-func openPath(p string) (sources []*source, folders []string, err error) {
+// into, as paths, so that they can be watched. What the files name is noted in read when it is read.
+func openPath(p string, read States) (sources []*source, folders []string, err error) {
 	info, err := os.Stat(p)
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +78,8 @@ func openPath(p string) (sources []*source, folders []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return []*source{{path: p, name: filepath.Base(p), format: formatOf(p), text: text, open: opener(filepath.Dir(p)), below: opener(filepath.Dir(p))}}, []string{filepath.Dir(p)}, nil
+		beside := opener(filepath.Dir(p), read)
+		return []*source{{path: p, name: filepath.Base(p), format: formatOf(p), text: text, open: beside, below: beside}}, []string{filepath.Dir(p)}, nil
 	}
 	// A root refuses links that leave it, however they are written, also while somebody changes them.
 	root, err := os.OpenRoot(p)
@@ -92,7 +93,7 @@ func openPath(p string) (sources []*source, folders []string, err error) {
 	}
 	for _, s := range w.sources {
 		s.path = filepath.Join(p, filepath.FromSlash(s.name))
-		s.open, s.below = opener(filepath.Dir(s.path)), opener(p)
+		s.open, s.below = opener(filepath.Dir(s.path), read), opener(p, read)
 	}
 	for _, dir := range w.folders {
 		folders = append(folders, filepath.Join(p, filepath.FromSlash(dir)))

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -282,9 +283,12 @@ func reason(err error) error {
 	return err
 }
 
-// opener reads files below a folder on disk. A root refuses links that lead out of it.
-func opener(folder string) func(name string) ([]byte, error) {
+// opener reads files below a folder on disk, and notes in read how they were just before. A root refuses links that lead out of it.
+func opener(folder string, read States) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
+		if fs.ValidPath(name) {
+			read.note(filepath.Join(folder, filepath.FromSlash(name)))
+		}
 		root, err := os.OpenRoot(folder)
 		if err != nil {
 			return nil, err

@@ -22,9 +22,30 @@ const (
 	scanning = 2 * time.Second
 )
 
-// Watcher tells when the files below some paths change.
+// States are files by their paths, each with what tells one state of it from another.
+type States map[string]string
+
+// note adds a file as it is now. What is known of it already is older, and stays.
+func (s States) note(p string) {
+	if _, known := s[p]; !known {
+		s[p] = stateOf(p)
+	}
+}
+
+// stateOf differs when a file's size or time differs; it is "" for one that is not there.
+func stateOf(p string) string {
+	info, err := os.Stat(p)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintln(info.Size(), info.ModTime().UnixNano())
+}
+
+// Watcher tells when the files below some paths change, and those that they name.
 type Watcher struct {
-	paths  []string
+	paths []string
+	// named are further files, as they were when they were last looked at.
+	named  States
 	logger *slog.Logger
 	events *fsnotify.Watcher
 	seed   maphash.Seed
@@ -69,17 +90,41 @@ func (w *Watcher) Run(ctx context.Context, before uint64, changed func()) {
 			}
 			w.logger.Debug("file events were lost; the next scan makes up for them", slog.Any("error", err))
 		case <-scan.C:
-			if w.Print() != last {
+			if w.differs(last) {
 				settled.Reset(0)
 			}
 		case <-settled.C:
-			if now := w.Print(); now != last {
-				last = now
-				w.follow()
+			if w.differs(last) {
+				last = w.renew()
 				changed()
+				w.follow()
 			}
 		}
 	}
+}
+
+// Also watches the files that definitions name, in the place of those of an earlier call; they may lie in folders that are not
+// watched. A change since they were noted is seen. It is for the time before Run, and for what Run calls.
+func (w *Watcher) Also(named States) {
+	w.named = named
+}
+
+// differs tells whether a file is no longer what it was, which for those below the paths is their print.
+func (w *Watcher) differs(before uint64) bool {
+	for p, state := range w.named {
+		if stateOf(p) != state {
+			return true
+		}
+	}
+	return w.Print() != before
+}
+
+// renew takes the named files as they are now, and returns the print of the others.
+func (w *Watcher) renew() uint64 {
+	for p := range w.named {
+		w.named[p] = stateOf(p)
+	}
+	return w.Print()
 }
 
 // Close stops watching. It may be called again.
@@ -100,6 +145,11 @@ func (w *Watcher) follow() {
 	for _, p := range w.paths {
 		if dir := filepath.Dir(p); formatOf(p) != "" && !slices.Contains(watched, dir) {
 			_ = w.events.Add(dir)
+		}
+	}
+	for p := range w.named {
+		if dir := filepath.Dir(p); !slices.Contains(w.events.WatchList(), dir) {
+			_ = w.events.Add(dir) // a folder that is not there is left to the scan
 		}
 	}
 }

@@ -173,3 +173,73 @@ func TestC23_a_scan_finds_what_sends_no_events(t *testing.T) {
 	stop()
 	<-gone
 }
+
+// Rule C-23: what a file names is watched with it, in whatever folder it lies, also a file that is not there yet.
+func TestC23_changes_of_named_files_are_noticed(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, `
+-- shop.yaml --
+documents: [{ name: api, file: sub/api.yaml }]
+mocks: [{ request: GET /x, response: { file: bodies/x.txt } }]
+-- sub/api.yaml --
+openapi: 3.0.0
+info: { title: t, version: '1' }
+paths:
+  /p:
+    get:
+      responses:
+        '200':
+          description: d
+          content:
+            application/json:
+              schema: { $ref: models/pet.yaml }
+              examples: { one: { externalValue: examples/one.json } }
+    put: { responses: { '200': { $ref: models/later.yaml } } }
+-- sub/models/pet.yaml --
+type: object
+-- sub/examples/one.json --
+{}
+-- bodies/x.txt --
+text
+-- bodies/other.txt --
+text
+`)
+	options := files.Options{Paths: []string{filepath.Join(dir, "shop.yaml")}}
+	w, err := files.NewWatcher(options.Paths, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Pace(quiet, quiet)
+	before := w.Print()
+	load := func() {
+		set, err := files.Load(options)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		w.Also(set.Named)
+	}
+	load()
+	ctx, stop := context.WithCancel(t.Context())
+	changes, gone := make(chan struct{}, 100), make(chan struct{})
+	go func() {
+		defer close(gone)
+		w.Run(ctx, before, func() { load(); changes <- struct{}{} })
+	}()
+	for _, name := range []string{"sub/api.yaml", "sub/models/pet.yaml", "sub/examples/one.json", "sub/models/later.yaml", "bodies/x.txt"} {
+		text, _ := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))) // one is not there yet
+		write(t, dir, name, string(text)+"\n")
+		seen(t, changes, name)
+	}
+	write(t, dir, "bodies/other.txt", "other text\n")
+	select {
+	case <-changes:
+		t.Error("a file that nothing names was noticed")
+	case <-time.After(2 * quiet):
+	}
+	stop()
+	<-gone
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
