@@ -9,6 +9,20 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
+// literalDollar stands in words for a dollar that begins no variable; no word of a shell can hold the sign.
+const literalDollar = "\x00"
+
+// dollars writes the dollars of a word as they are.
+func dollars(word string) string { return strings.ReplaceAll(word, literalDollar, "$") }
+
+// written is a sign in a word that nothing is put in for.
+func written(c byte) byte {
+	if c == '$' {
+		return literalDollar[0]
+	}
+	return c
+}
+
 // maxWords bounds the words of all commands of one text.
 const maxWords = 100_000
 
@@ -30,7 +44,7 @@ func curl(s *source, out *output) error {
 			c.words = c.words[1:]
 		}
 		if name := strings.TrimSuffix(c.words[0], ".exe"); name != "curl" {
-			out.lost(c.place(), "the command %s is not curl: it is left out", quoted(c.words[0]))
+			out.lost(c.place(), "the command %s is not curl: it is left out", quoted(dollars(c.words[0])))
 			continue
 		}
 		(&curlCommand{out: out, from: c.place(), method: "", set: set}).translate(c.words[1:])
@@ -173,6 +187,7 @@ func (s *shellSplitter) escaped() {
 	default:
 		s.pos++
 		s.add(rest[:1])
+		s.word[len(s.word)-1] = written(rest[0])
 	}
 }
 
@@ -180,13 +195,19 @@ func (s *shellSplitter) escaped() {
 func (s *shellSplitter) quoted(quote byte) {
 	s.add("")
 	for s.pos++; s.pos < len(s.text) && s.text[s.pos] != quote; s.pos++ {
+		literal := quote == '\''
 		if s.text[s.pos] == '\\' && quote == '"' && s.pos+1 < len(s.text) && strings.IndexByte("\\\"$`\n", s.text[s.pos+1]) >= 0 {
 			s.pos++
+			literal = true
 		}
-		if s.text[s.pos] == '\n' {
+		c := s.text[s.pos]
+		if c == '\n' {
 			s.line++
 		}
-		s.word = append(s.word, s.text[s.pos])
+		if literal {
+			c = written(c)
+		}
+		s.word = append(s.word, c)
 	}
 	s.pos++
 }
@@ -200,11 +221,11 @@ func (s *shellSplitter) scripted() {
 		if c == '\\' && s.pos+1 < len(s.text) {
 			s.pos++
 			c = s.text[s.pos]
-			if written, ok := letters[c]; ok {
-				c = written
+			if letter, ok := letters[c]; ok {
+				c = letter
 			}
 		}
-		s.word = append(s.word, c)
+		s.word = append(s.word, written(c))
 	}
 	s.pos++
 }
@@ -324,6 +345,9 @@ func (c *curlCommand) option(name, text string) {
 		*flag = true
 		return
 	}
+	if name != "--url" {
+		text = dollars(text)
+	}
 	switch name {
 	case "--request":
 		c.method = strings.ToUpper(text)
@@ -370,7 +394,8 @@ func (c *curlCommand) address(text string) {
 		text = "http://" + text
 	}
 	// A variable before the path is the server's address, which is no condition.
-	named := shellVariable.ReplaceAllString(text, "open-$1$2-variable")
+	named := dollars(shellVariable.ReplaceAllString(text, "open-$1$2-variable"))
+	text = dollars(text)
 	u, err := url.Parse(named)
 	if err != nil || u.Host == "" {
 		c.out.lost(c.from, "the address %s is no URL: it is left out", quoted(text))

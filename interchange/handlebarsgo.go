@@ -16,6 +16,12 @@ type hbDialect interface {
 	helper(w *hbWriter, c *hbCall) (string, error)
 }
 
+// listDialect is a dialect in which a name may stand for several values, of which a text takes the first.
+type listDialect interface {
+	// list returns the expression of all values of a path, or of a call in parentheses.
+	list(a hbArg) (string, bool)
+}
+
 // errNoEquivalent is the reason why an expression stays as it is.
 var errNoEquivalent = errors.New("has no equivalent")
 
@@ -145,6 +151,26 @@ func (w *hbWriter) operand(a hbArg) (string, error) {
 		}
 		return parenthesised(text), nil
 	}
+}
+
+// listOperand writes an argument that is gone through or counted: all values of a parameter, not the first alone.
+func (w *hbWriter) listOperand(a hbArg) (string, error) {
+	if d, has := w.dialect.(listDialect); has && !w.shadowed(a) {
+		if text, ok := d.list(a); ok {
+			return "(" + text + ")", nil
+		}
+	}
+	return w.operand(a)
+}
+
+// shadowed tells whether a path begins with a name that the template itself gives.
+func (w *hbWriter) shadowed(a hbArg) bool {
+	segments := pathSegments(a.text)
+	if a.kind != hbPath || len(segments) == 0 {
+		return false
+	}
+	_, found, _ := w.local(segments, len(w.scopes)-1)
+	return found
 }
 
 // operands writes all arguments of a call, of which there must be between least and most.
@@ -358,6 +384,11 @@ func (w *hbWriter) loop(n hbNode) error {
 	operands, err := w.operands(n.call, 1, 1)
 	if err != nil {
 		return err
+	}
+	if n.blockName == "each" {
+		if operands[0], err = w.listOperand(n.call.args[0]); err != nil {
+			return err
+		}
 	}
 	w.names++
 	this, index, last := fmt.Sprintf("$item%d", w.names), "", ""

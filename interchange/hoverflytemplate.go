@@ -99,6 +99,15 @@ func (*hoverflyDialect) request(segments []string) (string, bool) {
 	return "", false
 }
 
+// list writes all values of a parameter, a field or a header.
+func (*hoverflyDialect) list(a hbArg) (string, bool) {
+	segments := pathSegments(a.text)
+	if a.kind != hbPath || len(segments) == 0 || segments[0] != "Request" {
+		return "", false
+	}
+	return allValues(segments[1:], map[string]string{"QueryParam": "queryAll", "FormData": "formAll", "Header": "headerAll"})
+}
+
 // state reads the state of the mock's scenario. A mock that only reads one becomes part of it.
 func (d *hoverflyDialect) state(segments []string) (string, bool) {
 	if len(segments) != 1 {

@@ -169,6 +169,15 @@ func (r *Result) JSON() []byte { return r.out.definition().JSON() }
 // Mocks returns how many mocks the definition holds.
 func (r *Result) Mocks() int { return len(r.out.mocks) }
 
+// Entries returns how many entries of the definition come from entries of the source: its mocks, and its collections.
+func (r *Result) Entries() int {
+	n := r.Mocks()
+	if collections := r.out.sections["collections"]; collections != nil {
+		n += len(collections.members)
+	}
+	return n
+}
+
 // Place returns where the mock of that index came from: its entry of the source, without a detail.
 func (r *Result) Place(mock int) Warning {
 	if mock < 0 || mock >= len(r.out.mocks) {

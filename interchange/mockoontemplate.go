@@ -219,6 +219,15 @@ func requestHelper(c *hbCall) (string, bool) {
 	return "default " + fallback.text + " (" + text + ")", fallback.kind == hbString || fallback.kind == hbNumber || fallback.kind == hbBool
 }
 
+// list writes all values of a parameter or a header.
+func (*mockoonDialect) list(a hbArg) (string, bool) {
+	if a.kind != hbSub || len(a.sub.args) != 1 || len(a.sub.hash) > 0 || a.sub.args[0].kind != hbString {
+		return "", false
+	}
+	function, ok := map[string]string{"queryParam": "queryAll ", "queryParamRaw": "queryAll ", "header": "headerAll "}[a.sub.head.text]
+	return function + strconv.Quote(a.sub.args[0].text), ok
+}
+
 // requestValue writes a named value of the request.
 func requestValue(helper, name string) (string, bool) {
 	if helper == "body" || helper == "bodyRaw" {

@@ -72,6 +72,24 @@ func requestPath(segments []string) (string, bool) {
 	return "", false
 }
 
+// list writes all values of a parameter, a field, a header or a cookie.
+func (*wiremockDialect) list(a hbArg) (string, bool) {
+	segments := pathSegments(a.text)
+	if a.kind != hbPath || len(segments) == 0 || segments[0] != "request" && segments[0] != "originalRequest" {
+		return "", false
+	}
+	return allValues(segments[1:], map[string]string{"query": "queryAll", "formData": "formAll", "headers": "headerAll", "cookies": "cookieAll"})
+}
+
+// allValues writes all values of a name in a part of the request.
+func allValues(segments []string, functions map[string]string) (string, bool) {
+	const partAndName = 2
+	if len(segments) != partAndName || functions[segments[0]] == "" {
+		return "", false
+	}
+	return functions[segments[0]] + " " + strconv.Quote(segments[1]), true
+}
+
 // reach writes a value by name, or one of several values by number.
 func reach(one, many string, segments []string) (string, bool) {
 	name := segments[1]
@@ -323,10 +341,20 @@ func textForms() map[string]helperForm {
 	}
 }
 
-// textHelper translates a helper on texts and lists.
-func textHelper(w *hbWriter, c *hbCall) (string, error) {
+// textOperands writes the arguments of a helper on texts or, where it counts or joins, on lists.
+func textOperands(w *hbWriter, c *hbCall) ([]string, error) {
 	const most = 50
 	operands, err := w.operands(c, 0, most)
+	if err != nil || len(operands) == 0 || c.head.text != "size" && c.head.text != "join" {
+		return operands, err
+	}
+	operands[0], err = w.listOperand(c.args[0])
+	return operands, err
+}
+
+// textHelper translates a helper on texts and lists.
+func textHelper(w *hbWriter, c *hbCall) (string, error) {
+	operands, err := textOperands(w, c)
 	if err != nil {
 		return "", err
 	}

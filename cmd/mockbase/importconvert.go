@@ -50,7 +50,7 @@ func (c *importCommand) convert(p *process) error {
 		f.Pointer = w.File + f.Pointer
 		c.warn(p, f)
 	}
-	return c.store(p, result.JSON(), strconv.Itoa(result.Mocks())+" of "+count(result.Found, "entry"))
+	return c.store(p, result.JSON(), strconv.Itoa(result.Entries())+" of "+count(result.Found, "entry"))
 }
 
 // detectFiles finds out what files are. OpenAPI documents are read more leniently than other files, so they are looked for
