@@ -284,6 +284,11 @@ func (o *object) set(name string, n *mockbase.Node) {
 	o.members = append(o.members, mockbase.Member{Key: name, Value: n})
 }
 
+// has tells whether one of the names is a member.
+func (o *object) has(names ...string) bool {
+	return slices.ContainsFunc(o.members, func(m mockbase.Member) bool { return slices.Contains(names, m.Key) })
+}
+
 // text adds a text that is not empty, list a list that is not.
 func (o *object) text(name, text string) {
 	if text != "" {

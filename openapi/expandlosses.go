@@ -19,6 +19,7 @@ const (
 	lossParameters
 	lossBody
 	lossServers
+	lossStatuses
 	lossKinds
 )
 
@@ -26,8 +27,9 @@ const (
 func (e *expander) unsaid(op *operation) {
 	checked := slices.ContainsFunc(op.parameters, func(p *parameter) bool { return p.in != inPath || p.schema != nil || p.content != nil })
 	further := slices.DeleteFunc(slices.Clone(op.document.serverPaths(op)), mockbase.IsMockBase)
+	several := slices.ContainsFunc(op.responses, func(r *response) bool { return !r.exact() })
 	for kind, lost := range [lossKinds]bool{
-		lossSecurity: len(op.security) > 0, lossParameters: checked, lossBody: op.body != nil, lossServers: len(further) > 1,
+		lossSecurity: len(op.security) > 0, lossParameters: checked, lossBody: op.body != nil, lossServers: len(further) > 1, lossStatuses: several,
 	} {
 		if !lost {
 			continue
@@ -46,6 +48,7 @@ func (e *expander) tell() {
 		lossParameters: "parameters are not checked: the mocks answer whatever they hold",
 		lossBody:       "bodies of requests are not checked: the mocks answer whatever they hold",
 		lossServers:    "the mocks answer below the path of the first server alone: the other servers are left out",
+		lossStatuses:   "responses of many statuses, such as default and 5XX, have one in the mocks: __code=N is answered for the statuses of responses alone",
 	} {
 		own := e.losses[kind]
 		if own.first == nil {

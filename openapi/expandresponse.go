@@ -2,10 +2,12 @@ package openapi
 
 import (
 	"cmp"
+	"encoding/base64"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
 )
@@ -16,8 +18,11 @@ func (*expander) responses(op *operation) []*mockbase.Node {
 	w := &responseWriter{operation: op, taken: map[string]bool{}}
 	w.add(usual, variant{status: status, usual: true})
 	for _, r := range op.responses {
-		if r != usual {
-			w.add(r, variant{status: r.status()})
+		if r == usual {
+			continue
+		}
+		if status := op.askedFor(r); status != 0 {
+			w.add(r, variant{status: status})
 		}
 	}
 	// What asks for more comes first, as the first response whose conditions hold answers.
@@ -147,8 +152,15 @@ func (w *responseWriter) put(r *response, v *variant) {
 	}
 	o.set("status", &mockbase.Node{Kind: mockbase.NodeNumber, Text: statusText(v.status)})
 	headers := w.headers(r)
-	if v.media != nil && v.body != nil && allowsBody(v.status) {
+	switch {
+	case v.media == nil || !allowsBody(v.status):
+	case v.body != nil:
 		v.write(o, headers)
+	case v.media.schema == nil:
+		if file := v.media.unknown(); len(file.bytes) > 0 && !file.text {
+			file.put(o)
+			headers.set("Content-Type", textNode(v.media.header(media{}, false)))
+		}
 	}
 	if len(headers.members) > 0 {
 		o.set("headers", headers.node())
@@ -211,12 +223,22 @@ func (v *variant) write(o, headers *object) {
 		}
 	} else {
 		made := v.media.write(v.body)
-		o.set("text", textNode(string(made.bytes)))
+		made.put(o)
 		headers.set("Content-Type", textNode(v.media.header(media{}, made.text)))
 	}
-	if strings.Contains(string(v.body.JSON()), "{{") {
+	if o.has("json", "text") && strings.Contains(string(v.body.JSON()), "{{") {
 		o.set("template", boolNode(false))
 	}
+}
+
+// put adds what was made as a text, or as bytes where it is none.
+func (m *made) put(o *object) {
+	control := func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n", r) }
+	if text := string(m.bytes); utf8.ValidString(text) && !strings.ContainsFunc(text, control) {
+		o.set("text", textNode(text))
+		return
+	}
+	o.set("base64", textNode(base64.StdEncoding.EncodeToString(m.bytes)))
 }
 
 // headers are the declared headers with their values.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,6 +59,8 @@ func (op *operation) readParameters() {
 		own := op.readParameter(at)
 		switch {
 		case own == nil:
+		case own.in == inPath && !op.holds(own.name):
+			op.document.source.notes.add(p, mockbase.FieldReference, "the parameter is left out: the path "+quoted(op.template.text)+" has no {"+own.name+"}")
 		case own.in == "body":
 			op.body = op.bodyOf20(own)
 		case own.in == inForm:
@@ -74,6 +77,16 @@ func (op *operation) readParameters() {
 			op.declare(name)
 		}
 	}
+}
+
+// holds tells whether the path has a parameter, or that of a server.
+func (op *operation) holds(name string) bool {
+	for i := range op.template.segments {
+		if slices.Contains(op.template.segments[i].names, name) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(op.document.serverPaths(op), func(prefix string) bool { return strings.Contains(prefix, "{"+name+"}") })
 }
 
 // takes tells whether path or operation declare a parameter, before the operation is read.

@@ -150,6 +150,29 @@ func (op *operation) coded(status int) *response {
 	return nil
 }
 
+// askedFor is a status that asks for the response and for no other one (rule W26); 0 where others answer to all of them.
+func (op *operation) askedFor(r *response) int {
+	statuses := []int{r.status()}
+	switch {
+	case r.key == "default":
+		// What has no status of its own is mostly an error.
+		statuses = []int{
+			http.StatusInternalServerError, http.StatusBadRequest, http.StatusNotFound, http.StatusServiceUnavailable, http.StatusConflict,
+			http.StatusFound, http.StatusAccepted,
+		}
+	case !r.exact():
+		for i := 1; i < 100; i++ {
+			statuses = append(statuses, r.status()+i)
+		}
+	}
+	for _, status := range statuses {
+		if op.coded(status) == r {
+			return status
+		}
+	}
+	return 0
+}
+
 // refusing is the response to an invalid request, nil if none is declared (rule W28).
 func (op *operation) refusing(statuses []int) (*response, int) {
 	for _, status := range statuses {

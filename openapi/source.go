@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -263,10 +264,16 @@ type notes struct {
 	mu    sync.Mutex
 	list  []mockbase.FieldError
 	known map[string]bool
+	// left counts those that there was no room for.
+	left int
 }
 
-// mostNotes bounds the warnings of one document.
-const mostNotes = 1000
+// mostNotes bounds the warnings of one document, the last of which says how many more there are; mostKnown is how many of them
+// are told apart.
+const (
+	mostNotes = 1000
+	mostKnown = 100_000
+)
 
 func (n *notes) add(p place, code mockbase.Code, detail string) {
 	fault := mockbase.FieldError{Pointer: p.at, Code: code, Detail: detail}
@@ -276,20 +283,32 @@ func (n *notes) add(p place, code mockbase.Code, detail string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := fault.Pointer + "\x00" + detail
-	if len(n.list) >= mostNotes || n.known[key] {
+	if len(n.known) >= mostKnown || n.known[key] {
 		return
 	}
 	if n.known == nil {
 		n.known = map[string]bool{}
 	}
 	n.known[key] = true
+	if len(n.list) >= mostNotes-1 {
+		n.left++
+		return
+	}
 	n.list = append(n.list, fault)
 }
 
 func (n *notes) all() []mockbase.FieldError {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return append([]mockbase.FieldError(nil), n.list...)
+	list := slices.Clone(n.list)
+	if n.left == 0 {
+		return list
+	}
+	count := strconv.Itoa(n.left)
+	if len(n.known) >= mostKnown {
+		count += " or more"
+	}
+	return append(list, mockbase.FieldError{Pointer: "#", Code: mockbase.FieldLimit, Detail: "there are " + count + " more warnings, which are not listed"})
 }
 
 // maxShown is how many bytes of a value a message shows.
