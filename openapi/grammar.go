@@ -144,6 +144,7 @@ func smallForms(f form) map[string]form {
 		formResponse: {
 			"$ref": formWord, "headers": formParametersByName, "content": formContent, "links": formLinks, "schema": formSchema,
 		},
+		formPaths:         {"$ref": formWord},
 		formDiscriminator: {"propertyName": formWord, "mapping": formNames},
 		formScheme:        {"$ref": formWord, "type": formWord, "in": formWord, "name": formWord, "scheme": formWord, "flow": formWord},
 		formServer:        {"url": formWord, "variables": formVariables},
@@ -214,7 +215,7 @@ func (g *grammarian) look(p place, name string, f form) {
 	}
 	if !g.fits(p, f) {
 		if !g.told[p.at] {
-			g.source.notes.add(p, mockbase.FieldType, quoted(name)+" is "+p.node.Kind.String()+" and not "+namesOfKinds(f)+"; it is left out")
+			g.source.notes.add(p, mockbase.FieldType, quoted(name)+" is "+p.node.Kind.String()+" and not "+g.kinds(f)+"; it is left out")
 		}
 		return
 	}
@@ -234,6 +235,15 @@ func (g *grammarian) look(p place, name string, f form) {
 		}
 	}
 	g.lookInside(p, f, parts)
+	g.lookTogether(p, f)
+}
+
+// kinds names what a form may be in the document's version.
+func (g *grammarian) kinds(f form) string {
+	if f == formDiscriminator && g.source.dialect != dialect20 {
+		return mockbase.NodeObject.String()
+	}
+	return namesOfKinds(f)
 }
 
 // fits tells whether a value has a kind that the form may have. A discriminator is a text in OpenAPI 2.0 alone.
@@ -259,7 +269,7 @@ func (g *grammarian) lookInside(p place, f, parts form) {
 		}
 		at := place{node: m.Value, at: p.at + "/" + mockbase.PointerToken(m.Key)}
 		g.look(at, m.Key, own)
-		if list := g.words[f][m.Key]; list != nil && hasKind(formWord, m.Value.Kind) && !slices.Contains(list, m.Value.Text) && !g.told[at.at] {
+		if list := g.words[f][m.Key]; list != nil && hasKind(own, m.Value.Kind) && hasKind(formWord, m.Value.Kind) && !slices.Contains(list, m.Value.Text) && !g.told[at.at] {
 			g.source.notes.add(at, mockbase.FieldEnum, quoted(m.Key)+" is "+quoted(m.Value.Text)+" and none of "+strings.Join(list, ", "))
 		}
 	}

@@ -190,11 +190,12 @@ func (op *operation) refusing(statuses []int) (*response, int) {
 
 // responseHeader is one declared header of a response.
 type responseHeader struct {
-	name    string
-	at      place
-	schema  *schema
-	example *mockbase.Node
-	explode bool
+	document *Document
+	name     string
+	at       place
+	schema   *schema
+	example  *mockbase.Node
+	explode  bool
 }
 
 // readHeaders reads the headers of a response (rule W36). Those that the server sets itself are left out, and so are CORS
@@ -206,25 +207,51 @@ func (op *operation) readHeaders(response place) []*responseHeader {
 		if !ok || !at.is(mockbase.NodeObject) {
 			continue
 		}
-		h := &responseHeader{name: m.name, at: at, example: firstExample(at), explode: at.holds("explode")}
-		own := at.find("schema")
-		if op.document.source.dialect == dialect20 {
-			own = at
+		if !fieldName(m.name) {
+			op.document.source.notes.add(m.place, mockbase.FieldPattern, "the header is left out: "+quoted(m.name)+" is no name of a header, which has letters, digits and hyphens")
+			continue
 		}
-		if content := op.readContent(at.find("content")); len(content) > 0 && own.node == nil {
-			h.schema = content[0].schema
-			h.example = cmp.Or(h.example, content[0].example.node)
-		} else {
-			h.schema = op.document.schemas.of(own)
-		}
-		if h.example == nil {
-			h.example = op.firstNamed(at.find("examples"))
-		}
-		if !h.left() {
+		if h := op.readHeader(m.name, at); !h.left() {
+			h.inspect()
 			list = append(list, h)
 		}
 	}
 	return list
+}
+
+func (op *operation) readHeader(name string, at place) *responseHeader {
+	h := &responseHeader{document: op.document, name: name, at: at, example: firstExample(at), explode: at.holds("explode")}
+	own := at.find("schema")
+	if op.document.source.dialect == dialect20 {
+		own = at
+	}
+	if content := op.readContent(at.find("content")); len(content) > 0 && own.node == nil {
+		h.schema = content[0].schema
+		h.example = cmp.Or(h.example, content[0].example.node)
+	} else {
+		h.schema = op.document.schemas.of(own)
+	}
+	if h.example == nil {
+		h.example = op.firstNamed(at.find("examples"))
+	}
+	return h
+}
+
+// inspect warns of an example that no header can hold.
+func (h *responseHeader) inspect() {
+	if h.example == nil {
+		return
+	}
+	if _, ok := h.simple(h.example); !ok {
+		h.document.source.notes.add(h.at, mockbase.FieldPattern, "the header is not sent: its example has a control character, such as a line break, which no header can hold")
+	}
+}
+
+// fieldName tells whether a text is the name of a header (RFC 9110, section 5.1).
+func fieldName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
 }
 
 // firstNamed is the value of the first named example.
