@@ -104,6 +104,19 @@ func (c *call) noteTarget(id, name string, before, after any) {
 	})
 }
 
+// noteChange tells what was and will be there, the target being the one that the path names; nil is nothing to show.
+func (c *call) noteChange(before, after any) {
+	c.noteAudit(func(e *mockbase.AuditEntry) {
+		e.Before, e.After = nil, nil
+		if before != nil {
+			e.Before = mockbase.MaskSecrets(encode(before))
+		}
+		if after != nil {
+			e.After = mockbase.MaskSecrets(encode(after))
+		}
+	})
+}
+
 // secretVariables are the names of the project's variables whose values are secrets, so that a body that sets them is masked.
 func (c *call) secretVariables() []string {
 	if c.project == nil {

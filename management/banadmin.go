@@ -197,14 +197,18 @@ func (s *Server) changeBan(c *call) error {
 	if err != nil {
 		return err
 	}
-	changed, err := s.Guardian.Change(c.ctx(), found.ID, func(b *mockbase.Ban) {
+	change := func(b *mockbase.Ban) {
 		if ends {
 			b.ExpiresAt = end
 		}
 		if reasoned {
 			b.Reason = reason
 		}
-	}, s.administrator(c))
+	}
+	next := found
+	change(&next)
+	c.noteChange(viewBan(&found), viewBan(&next))
+	changed, err := s.Guardian.Change(c.ctx(), found.ID, change, s.administrator(c))
 	if err != nil {
 		return err
 	}
@@ -217,10 +221,23 @@ func (s *Server) deleteBan(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.noteChange(viewBan(&found), nil)
+	if err := s.auditedLift(c, []mockbase.Ban{found}); err != nil {
+		return err
+	}
 	if _, err := s.Guardian.Lift(c.ctx(), []mockbase.Ban{found}, s.administrator(c)); err != nil {
 		return err
 	}
 	return c.nothing()
+}
+
+// auditedLift writes the entry of bans that end in their register alone. Those of administrators are stored, and their entry
+// with them.
+func (s *Server) auditedLift(c *call, bans []mockbase.Ban) error {
+	if slices.ContainsFunc(bans, func(b mockbase.Ban) bool { return b.Rule == "" }) {
+		return nil
+	}
+	return s.audited(c)
 }
 
 // liftBans lifts all bans of a rule, or those with the ids that are named (M-218). One of the two is needed, so that
@@ -245,6 +262,10 @@ func (s *Server) liftBans(c *call) error {
 			chosen = append(chosen, all[i])
 		}
 	}
+	c.noteChange(viewLifted(chosen), nil)
+	if err := s.auditedLift(c, chosen); err != nil {
+		return err
+	}
 	lifted, err := s.Guardian.Lift(c.ctx(), chosen, s.administrator(c))
 	if err != nil {
 		return err
@@ -252,4 +273,22 @@ func (s *Server) liftBans(c *call) error {
 	return c.json(http.StatusOK, struct {
 		Lifted int `json:"lifted"`
 	}{lifted})
+}
+
+// maxLiftedTold bounds the bans that an audit entry tells.
+const maxLiftedTold = 100
+
+// liftedView is what the audit log tells of bans that were lifted together.
+type liftedView struct {
+	Bans      []banView `json:"bans"`
+	Count     int       `json:"count"`
+	Truncated bool      `json:"truncated,omitempty"`
+}
+
+func viewLifted(bans []mockbase.Ban) liftedView {
+	view := liftedView{Bans: []banView{}, Count: len(bans), Truncated: len(bans) > maxLiftedTold}
+	for i := range bans[:min(len(bans), maxLiftedTold)] {
+		view.Bans = append(view.Bans, viewBan(&bans[i]))
+	}
+	return view
 }

@@ -129,3 +129,6 @@ func (s Slowdown) Accounts() int { return len(s.accounts) }
 
 // Escaped exports escaped.
 func Escaped(text string) string { return escaped(text) }
+
+// ServerSettings are the settings of a project beside those of its definition.
+func ServerSettings() []string { return serverSettings() }

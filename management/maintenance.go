@@ -148,6 +148,11 @@ func (s *Server) deleteBackup(c *call) error {
 	if err != nil {
 		return err
 	}
+	known, err := s.backupOf(c, id)
+	if err != nil {
+		return err
+	}
+	c.noteChange(viewBackup(known), nil)
 	if err := s.audited(c); err != nil {
 		return err
 	}
@@ -156,6 +161,20 @@ func (s *Server) deleteBackup(c *call) error {
 	}
 	s.log.LogAttrs(c.ctx(), slog.LevelInfo, "backup deleted", slog.String("backup_id", id), slog.String(keyUser, s.administrator(c).Account))
 	return c.nothing()
+}
+
+// backupOf finds a backup, so that only the deletion of one that there is goes into the audit log.
+func (s *Server) backupOf(c *call, id string) (mockbase.Backup, error) {
+	all, err := s.Backups.ListBackups(c.ctx())
+	if err != nil {
+		return mockbase.Backup{}, err
+	}
+	for _, b := range all {
+		if b.ID == id {
+			return b, nil
+		}
+	}
+	return mockbase.Backup{}, mockbase.Errorf(mockbase.CodeNotFound, "there is no such backup")
 }
 
 // systemState answers how the server is (M-236).
@@ -200,12 +219,24 @@ func (s *Server) changeConfiguration(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.noteAudit(func(e *mockbase.AuditEntry) { e.Before = mockbase.MaskSecrets(encode(valuesOf(items, values))) })
 	if err := s.Configuration.Change(c.ctx(), values, version, s.administrator(c)); err != nil {
 		return err
 	}
 	items, version = s.Configuration.Items()
 	setETag(c.header(), version)
 	return c.json(http.StatusOK, configView{items})
+}
+
+// valuesOf are the values in force of the settings that a patch names, secrets masked.
+func valuesOf(items []mockbase.ConfigItem, patch map[string]string) map[string]string {
+	values := make(map[string]string, len(patch))
+	for i := range items {
+		if _, named := patch[items[i].Key]; named {
+			values[items[i].Key] = items[i].Value
+		}
+	}
+	return values
 }
 
 // readConfigPatch reads a patch of settings: texts, numbers and truth values by the keys of settings.

@@ -70,6 +70,19 @@ func (s *Server) memberOf(c *call, userID string) (*mockbase.ProjectMember, erro
 	return nil, nil //nolint:nilnil // Nobody is a good answer.
 }
 
+// roleState is what the audit log tells of a membership.
+type roleState struct {
+	Role mockbase.ProjectRole `json:"role"`
+}
+
+// heldRole is the state of a membership for the audit log, nil for none.
+func heldRole(m *mockbase.ProjectMember) any {
+	if m == nil {
+		return nil
+	}
+	return roleState{m.Role}
+}
+
 // putMember gives a user a role in the project (M-136).
 func (s *Server) putMember(c *call) error {
 	u, err := s.namedUser(c)
@@ -89,14 +102,7 @@ func (s *Server) putMember(c *call) error {
 	if err != nil {
 		return err
 	}
-	type state struct {
-		Role mockbase.ProjectRole `json:"role"`
-	}
-	var was any
-	if before != nil {
-		was = state{before.Role}
-	}
-	c.noteTarget(u.ID, u.Email, was, state{role})
+	c.noteTarget(u.ID, u.Email, heldRole(before), roleState{role})
 	added, err := s.Accounts.PutMember(c.ctx(), c.project.Project.ID, u.ID, role, s.clock())
 	if err != nil {
 		return err
@@ -126,7 +132,11 @@ func (s *Server) deleteMember(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.noteTarget(u.ID, u.Email, nil, nil)
+	before, err := s.memberOf(c, u.ID)
+	if err != nil {
+		return err
+	}
+	c.noteTarget(u.ID, u.Email, heldRole(before), nil)
 	if err := s.Accounts.DeleteMember(c.ctx(), c.project.Project.ID, u.ID); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (s *Server) changeShield(c *call) error {
 	if err := p.err(); err != nil {
 		return err
 	}
-	_, version := s.Guardian.Settings()
+	before, version := s.Guardian.Settings()
 	switch cond := readCondition(c, "If-Match"); {
 	case !cond.given:
 		return &mockbase.Error{
@@ -91,6 +91,9 @@ func (s *Server) changeShield(c *call) error {
 	if err != nil {
 		return err
 	}
+	after := wanted
+	after.Pinned = before.Pinned
+	c.noteChange(before, after)
 	by := s.administrator(c)
 	by.Force = force
 	settings, version, err := s.Guardian.ChangeSettings(c.Request(), wanted, version, by)

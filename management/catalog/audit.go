@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 )
@@ -37,12 +38,14 @@ func noteChange(ctx context.Context, before *mockbase.Snapshot, set mockbase.Cha
 			d.note(e)
 			return
 		}
+		former, later := compareMocks(before, set)
 		e.Target.Type, e.Target.ID, e.Before, e.After = "project", set.ProjectID, nil, nil
 		if was != nil {
-			e.Target.Name, e.Before = was.Slug, describe(was, nil, nil, d)
+			e.Target.Name, e.Before = was.Slug, describe(was, former, d)
 		}
 		if is != nil {
-			e.Target.Name, e.After = is.Slug, describe(is, set.Put, namesOf(before, set.Delete), d)
+			later.deleted = namesOf(before, set.Delete)
+			e.Target.Name, e.After = is.Slug, describe(is, later, d)
 		}
 	})
 }
@@ -77,11 +80,7 @@ func namesOf(s *mockbase.Snapshot, ids []string) []string {
 }
 
 // describe is what an audit entry tells of a project.
-func describe(p *mockbase.Project, put []*mockbase.Mock, deleted []string, d *disclosure) json.RawMessage {
-	names := make([]string, 0, min(len(put), maxNamed))
-	for _, m := range put[:min(len(put), maxNamed)] {
-		names = append(names, m.Name)
-	}
+func describe(p *mockbase.Project, mocks mocksTold, d *disclosure) json.RawMessage {
 	view := struct {
 		Slug           string                     `json:"slug"`
 		Name           string                     `json:"name"`
@@ -89,16 +88,20 @@ func describe(p *mockbase.Project, put []*mockbase.Mock, deleted []string, d *di
 		Access         mockbase.Access            `json:"access"`
 		PersistTraffic bool                       `json:"persistTraffic"`
 		RequireIfMatch bool                       `json:"requireIfMatch"`
+		Redaction      string                     `json:"redaction"`
+		RedactHeaders  []string                   `json:"redactHeaders,omitempty"`
+		Retention      *retentionTold             `json:"retention,omitempty"`
 		UpstreamAllow  []string                   `json:"upstreamAllow,omitempty"`
 		Changed        []string                   `json:"changed,omitempty"`
 		Config         map[string]json.RawMessage `json:"config,omitempty"`
 		Mocks          []string                   `json:"mocks,omitempty"`
 		MocksChanged   int                        `json:"mocksChanged,omitempty"`
+		MockMembers    map[string]json.RawMessage `json:"mockMembers,omitempty"`
 		Deleted        []string                   `json:"deleted,omitempty"`
 		Truncated      bool                       `json:"truncated,omitempty"`
 	}{
-		p.Slug, p.Name, p.Description, p.Access, p.PersistTraffic, p.RequireIfMatch, p.UpstreamAllow, d.changed, d.shown(p.Config.Source), names, len(put),
-		deleted, false,
+		p.Slug, p.Name, p.Description, p.Access, p.PersistTraffic, p.RequireIfMatch, redactionOf(p), p.RedactHeaders, retentionOf(p), p.UpstreamAllow,
+		d.changed, d.shown(p.Config.Source), mocks.names, mocks.changed, mocks.members, mocks.deleted, mocks.truncated,
 	}
 	size := 0
 	for _, text := range view.Config {
@@ -112,6 +115,34 @@ func describe(p *mockbase.Project, put []*mockbase.Mock, deleted []string, d *di
 		return nil
 	}
 	return mockbase.MaskSecrets(text)
+}
+
+// retentionTold is the retention as an audit entry tells it; what is not stated is the server's.
+type retentionTold struct {
+	MaxCount int    `json:"maxCount,omitempty"`
+	MaxBytes int64  `json:"maxBytes,omitempty"`
+	MaxAge   string `json:"maxAge,omitempty"`
+}
+
+func retentionOf(p *mockbase.Project) *retentionTold {
+	r := p.Retention
+	if r == (mockbase.Retention{}) {
+		return nil
+	}
+	told := &retentionTold{MaxCount: r.MaxCount, MaxBytes: r.MaxBytes}
+	if r.MaxAge != 0 {
+		age := strings.Replace(r.MaxAge.String(), "m0s", "m", 1)
+		told.MaxAge = strings.Replace(age, "h0m", "h", 1)
+	}
+	return told
+}
+
+// redactionOf is the setting as it is written (rule M-81).
+func redactionOf(p *mockbase.Project) string {
+	if p.RawTraffic {
+		return "raw"
+	}
+	return "standard"
 }
 
 // disclosure says what of a project's configuration an audit entry tells.
