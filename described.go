@@ -25,6 +25,8 @@ type DocumentRequest struct {
 	Rand func(response, seed string) *rand.Rand
 	// ID names the exchange in problems.
 	ID func() string
+	// Pages is the path that stands before the pages of problems, "" for none.
+	Pages string
 }
 
 // Preferred are preferences as OpenAPI documents know them (rule W23). The zero value prefers nothing.

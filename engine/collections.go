@@ -162,7 +162,7 @@ func (r *collected) compile(status int, h http.Header, text []byte, mediaType st
 func (r *collected) refuse(c *call, e *mockbase.Error) *answer {
 	page, _ := mockbase.ProblemOf(e.Code)
 	text := encodeProblem(&problem{
-		Type: problemType(e.Code), Title: page.Title, Status: page.Status, Detail: sentence(e.Message), Instance: c.id(), Code: e.Code,
+		Type: c.engine.problemType(e.Code), Title: page.Title, Status: page.Status, Detail: sentence(e.Message), Instance: c.id(), Code: e.Code,
 		Errors: e.Fields,
 	})
 	return r.compile(page.Status, http.Header{"Cache-Control": {"no-store"}}, text, "application/problem+json")

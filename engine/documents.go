@@ -240,6 +240,7 @@ func (r *operation) prepare(c *call) (sending, *failure) {
 		Controls:  !c.program.settings.ignorePreferred,
 		Rand:      func(response, seed string) *rand.Rand { return c.generation(r.name, response, seed) },
 		ID:        c.id,
+		Pages:     c.engine.pages(),
 	}
 	a := r.Answer(r.number, q)
 	c.noteViolations(a.Violations)

@@ -93,7 +93,7 @@ func (c *call) describeMiss(here presence) *problem {
 		p.Reason = reasonPath
 		p.Detail = fmt.Sprintf("No mock has the path of %s.", asked)
 	}
-	p.Type = problemType(p.Code)
+	p.Type = c.engine.problemType(p.Code)
 	return p
 }
 

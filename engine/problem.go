@@ -130,6 +130,15 @@ type problem struct {
 
 func problemType(code mockbase.Code) string { return "/docs/problems/" + string(code) }
 
+// problemType is the address of the page about a code, behind the server's base path.
+func (e *Engine) problemType(code mockbase.Code) string { return e.pages() + problemType(code) }
+
+// pages is the path that stands before the pages of problems.
+func (e *Engine) pages() string {
+	base, _ := strings.CutSuffix(e.options.BasePath, DefaultBasePath)
+	return base
+}
+
 // refuse answers with a failure.
 func (c *call) refuse(f *failure) {
 	if !f.own {
@@ -145,7 +154,7 @@ func (c *call) refuse(f *failure) {
 		h["WWW-Authenticate"] = []string{f.challenge}
 	}
 	c.reply(f.status, h, encodeProblem(&problem{
-		Type: problemType(f.code), Title: f.title, Status: f.status, Detail: f.detail, Instance: c.id(), Code: f.code,
+		Type: c.engine.problemType(f.code), Title: f.title, Status: f.status, Detail: f.detail, Instance: c.id(), Code: f.code,
 		failedTemplate: f.template,
 	}))
 	if f.close {

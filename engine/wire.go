@@ -109,7 +109,7 @@ func (e *Engine) refusedAs(f *wireRefusal, head []byte) *wireRefusal {
 	if f.status != http.StatusNotImplemented {
 		_, r.Reason, _ = strings.Cut(f.text, ": ")
 	}
-	bounds := HeadBounds{MaxHeader: e.options.MaxHeader, MaxTarget: e.options.MaxTarget, BasePath: strings.TrimSuffix(e.options.BasePath, DefaultBasePath)}
+	bounds := HeadBounds{MaxHeader: e.options.MaxHeader, MaxTarget: e.options.MaxTarget, BasePath: e.pages()}
 	answer := RefuseHead(r, bounds, mockbase.NewID("req_", e.options.Clock()))
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)

@@ -1,10 +1,12 @@
 package management
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/mockbase/mockbase"
@@ -26,12 +28,20 @@ type documents struct {
 	reference    func() (*reference, error)
 }
 
-func newDocuments() documents {
-	return documents{openAPIJSON: sync.OnceValues(openAPIAsJSON), problemPages: sync.OnceValues(newProblemPages), reference: sync.OnceValues(newReference)}
+func newDocuments(base string) documents {
+	return documents{openAPIJSON: sync.OnceValues(func() ([]byte, error) { return openAPIAsJSON(base) }), problemPages: sync.OnceValues(newProblemPages), reference: sync.OnceValues(newReference)}
 }
 
-func openAPIAsJSON() ([]byte, error) {
-	tree, err := mockbase.ParseNode(openAPI, mockbase.FormatYAML, mockbase.ParseLimits{})
+// openAPIBehind is the API document of a server whose paths are behind base.
+func openAPIBehind(base string) []byte {
+	if base == "" {
+		return openAPI
+	}
+	return bytes.Replace(openAPI, []byte("\nservers:\n  - url: /\n"), []byte("\nservers:\n  - url: "+strconv.Quote(base)+"\n"), 1)
+}
+
+func openAPIAsJSON(base string) ([]byte, error) {
+	tree, err := mockbase.ParseNode(openAPIBehind(base), mockbase.FormatYAML, mockbase.ParseLimits{})
 	if err != nil {
 		return nil, defect("read API document", err)
 	}
@@ -53,9 +63,9 @@ func (s *Server) openAPIJSON(c *call) error {
 	return nil
 }
 
-// openAPIYAML serves the API document as it is committed (M-245).
-func (*Server) openAPIYAML(c *call) error {
-	c.bytes(http.StatusOK, typeYAML, openAPI)
+// openAPIYAML serves the API document as it is committed, but for where the server is (M-245).
+func (s *Server) openAPIYAML(c *call) error {
+	c.bytes(http.StatusOK, typeYAML, openAPIBehind(s.BasePath))
 	return nil
 }
 

@@ -129,6 +129,8 @@ func TestM123_a_deleted_user_is_gone_and_what_they_made_stays(t *testing.T) {
 	w.do("GET", "/auth/me", editor, "").want(401, mockbase.CodeTokenRevoked)
 	w.do("GET", "/projects/shop/mocks/kept", owner, "").want(200)
 	w.do("DELETE", "/users/owner@example.com", admin, "").want(409, mockbase.CodeLastOwner)
+	w.do("PATCH", "/users/owner@example.com", admin, `{"disabled":true}`).want(200) // M-122: nobody owns themselves undisablable
+	w.do("PATCH", "/users/owner@example.com", admin, `{"disabled":false}`).want(200)
 	w.do("DELETE", "/users/admin@example.com", admin, "").want(409, mockbase.CodeLastAdmin)
 }
 

@@ -148,7 +148,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		Options: o, clock: o.Clock, log: o.Logger, hasher: o.Hasher,
-		statuses: statusTable(), documents: newDocuments(), hosts: map[string]bool{}, origins: map[string]bool{},
+		statuses: statusTable(), documents: newDocuments(o.BasePath), hosts: map[string]bool{}, origins: map[string]bool{},
 	}
 	s.fallbacks()
 	s.replays = newReplays(s.Accounts, s.clock)

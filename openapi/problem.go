@@ -38,7 +38,7 @@ func (m *making) problem(refused *refusal) *mockbase.DocumentAnswer {
 	if p.Detail == "" {
 		p.Detail = "The request does not fit operation " + quoted(m.operation.name) + " of the OpenAPI document."
 	}
-	p.Type = "/docs/problems/" + string(p.Code)
+	p.Type = m.Pages + "/docs/problems/" + string(p.Code)
 	if m.ID != nil {
 		p.Instance = m.ID()
 	}

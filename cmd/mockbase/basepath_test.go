@@ -43,6 +43,17 @@ func TestC20_everything_lives_below_the_base_path(t *testing.T) {
 		t.Errorf("the mock answers %q", got)
 	}
 	api.call(t, http.StatusOK, http.MethodGet, "/docs/problems/not-found", "")
+	for path, status := range map[string]int{"/m/shop/none": http.StatusNotFound, "/m/none/": http.StatusNotFound, "/m/shop/%zz": http.StatusBadRequest} {
+		if got := api.call(t, status, http.MethodGet, path, "").body; !strings.Contains(got, `"type":"/tools/mockbase/docs/problems/`) {
+			t.Errorf("the problem of %s is %s", path, got)
+		}
+	}
+	if got := api.call(t, http.StatusOK, http.MethodGet, "/api/openapi.json", "").body; !strings.Contains(got, `"servers":[{"url":"/tools/mockbase"}]`) {
+		t.Error("the API document names another server")
+	}
+	if got := api.call(t, http.StatusOK, http.MethodGet, "/api/openapi.yaml", "").body; !strings.Contains(got, `- url: "/tools/mockbase"`) {
+		t.Error("the API document in YAML names another server")
+	}
 	if page := api.call(t, http.StatusOK, http.MethodGet, "/", "").body; strings.Contains(page, `href="/`) || !strings.Contains(page, server.URL+"/m/") {
 		t.Errorf("page %s", page)
 	}

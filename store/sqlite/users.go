@@ -35,16 +35,10 @@ func changeUser(ctx context.Context, tx *sql.Tx, c mockbase.UserChange) (*mockba
 	if err != nil {
 		return nil, err
 	}
-	could := !u.Disabled
 	if err := c.Change(u); err != nil {
 		return nil, err
 	}
 	u.ID = c.ID
-	if could && u.Disabled {
-		if err := keepOwned(ctx, tx, u.ID); err != nil {
-			return nil, err
-		}
-	}
 	if err := updateUser(ctx, tx, u); err != nil {
 		return nil, err
 	}

@@ -172,7 +172,8 @@ func lastAdminOnce(t *testing.T, s store.Store) {
 }
 
 // ownerIsKept tells that the only owner who can act stays one, whatever way they would be taken away: ada owns the shop, and bob
-// does while he is disabled (rule M-50).
+// does while he is disabled (rule M-50). Whoever owns a project alone can be disabled all the same, as they could else make
+// themselves a project that keeps them (M-122).
 func ownerIsKept(t *testing.T, s store.Store) {
 	t.Helper()
 	set := func(id string, disabled bool) error {
@@ -182,11 +183,14 @@ func ownerIsKept(t *testing.T, s store.Store) {
 		}})
 		return err
 	}
-	wantCode(t, "disable the only owner", set("usr_ada", true), mockbase.CodeLastOwner)
+	ok(t, "disable the only owner", set("usr_ada", true))
+	wantCode(t, "delete the only owner, disabled", s.DeleteUser(t.Context(), "usr_ada"), mockbase.CodeLastOwner)
+	ok(t, "enable the only owner", set("usr_ada", false))
 	_, err := s.PutMember(t.Context(), "prj_shop", "usr_bob", mockbase.RoleOwner, noon())
 	ok(t, "add an owner", err)
 	ok(t, "disable one of two", set("usr_bob", true))
-	wantCode(t, "disable the other", set("usr_ada", true), mockbase.CodeLastOwner)
+	ok(t, "disable the other", set("usr_ada", true))
+	ok(t, "enable the other", set("usr_ada", false))
 	wantCode(t, "delete the other", s.DeleteUser(t.Context(), "usr_ada"), mockbase.CodeLastOwner)
 	wantCode(t, "remove the other", s.DeleteMember(t.Context(), "prj_shop", "usr_ada"), mockbase.CodeLastOwner)
 	_, err = s.PutMember(t.Context(), "prj_shop", "usr_ada", mockbase.RoleEditor, noon())
