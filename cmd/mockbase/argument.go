@@ -35,7 +35,7 @@ func spelled(member string) []string {
 	names := map[string][]string{
 		"advance": {"by"}, "set": {"to"}, "expiresIn": {"expires"}, "duration": {"for"}, "subject": {"who"}, "labels": {"label"}, "scopes": {"scope"},
 		"projects": {"project"}, "ratePerSecond": {"rate"}, "unmatched": {"no-unmatched"}, "target": {"path"}, "headers": {"header"}, "body": {"data"},
-		"email": {"email", "address", "user"}, "levels": {"what"}, "forwardedFor": {"forwarded-for"}, "format": {"format", "from"},
+		"mocks": {"mock"}, "email": {"email", "address", "user"}, "levels": {"what"}, "forwardedFor": {"forwarded-for"}, "format": {"format", "from"},
 	}
 	return append(names[member], kebab(member))
 }
@@ -122,6 +122,11 @@ func (r *remote) argument(place string) string {
 	return r.given.argument(place)
 }
 
+// absent tells whether all that is wrong is that what arguments name is not there (rule C-7).
+func absent(fields []mockbase.FieldError) bool {
+	return !slices.ContainsFunc(fields, func(f mockbase.FieldError) bool { return f.Code != mockbase.FieldReference })
+}
+
 // wrongUse lists what the server says of the arguments it was given, each in a line of its own.
 func (r *remote) wrongUse(what string, refused *client.RefusedError) error {
 	if len(refused.Problem.Fields) == 0 {
@@ -132,6 +137,9 @@ func (r *remote) wrongUse(what string, refused *client.RefusedError) error {
 		return f
 	}
 	list := &faults{code: exitUsage}
+	if r.sent.path == "" && absent(refused.Problem.Fields) {
+		list.code = exitConflict
+	}
 	for _, f := range refused.Problem.Fields {
 		line := "mockbase: " + what + ": "
 		named := r.argument(strings.TrimPrefix(strings.TrimPrefix(f.Pointer, "#"), "/"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -41,18 +42,50 @@ func (c *backupCreateCommand) Run(p *process) error {
 }
 
 func (c *backupCreateCommand) run(r *remote) error {
-	answer, err := r.exchange(client.Request{Method: http.MethodPost, Path: "/admin/backups", Creates: true, Longer: backupPatience}, nil)
-	if err != nil {
-		return err
-	}
-	if c.To != "" {
-		err := r.elevated(&c.signInFlags, func(as *client.Client) error { return c.download(r, as, answer.Body) })
+	if c.To == "" {
+		answer, err := makeBackup(r)
 		if err != nil {
 			return err
 		}
-		r.done("wrote %s", c.To)
+		return r.printOne(r.output, answer.Body, backupColumns())
 	}
-	return r.printOne(r.output, answer.Body, backupColumns())
+	f, err := os.OpenFile(c.To, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return &failure{code: exitEnvironment, what: "write " + c.To, err: err, fix: "name a file that is not there yet"}
+	}
+	var made *client.Answer
+	err = r.elevated(&c.signInFlags, func(as *client.Client) error {
+		if made == nil {
+			answer, err := makeBackup(r)
+			if err != nil {
+				return err
+			}
+			made = answer
+		}
+		return c.download(r, as, made.Body, f)
+	})
+	_ = f.Close() // download told of what could not be written
+	if err != nil {
+		_ = os.Remove(c.To) // what failed is told
+		if made != nil {
+			forget(r, memberText(made.Body, "id"))
+		}
+		return err
+	}
+	r.done("wrote %s", c.To)
+	return r.printOne(r.output, made.Body, backupColumns())
+}
+
+func makeBackup(r *remote) (*client.Answer, error) {
+	return r.exchange(client.Request{Method: http.MethodPost, Path: "/admin/backups", Creates: true, Longer: backupPatience}, nil)
+}
+
+// forget deletes a copy on the server that could not be downloaded, or says that it is there.
+func forget(r *remote, id string) {
+	request := client.Request{Method: http.MethodDelete, Path: client.Path("admin", "backups", id)}
+	if _, err := r.Do(context.WithoutCancel(r.ctx), request); err != nil {
+		r.done("the copy %s stays on the server: mockbase backup rm %s deletes it", id, id)
+	}
 }
 
 // backupPatience is what a server is given to copy a large database.
@@ -60,7 +93,7 @@ const backupPatience = 2 * client.DefaultTimeout
 
 // download writes the copy into a file of this user's, compares its digest with what the server says, and writes it beside
 // the file, where restore looks for it.
-func (c *backupCreateCommand) download(r *remote, as *client.Client, made json.RawMessage) error {
+func (c *backupCreateCommand) download(r *remote, as *client.Client, made json.RawMessage, f *os.File) error {
 	response, err := as.Open(r.ctx, client.Request{
 		Method: http.MethodGet, Path: client.Path("admin", "backups", memberText(made, "id"), "content"), Accept: "*/*",
 	})
@@ -68,10 +101,6 @@ func (c *backupCreateCommand) download(r *remote, as *client.Client, made json.R
 		return err
 	}
 	defer func() { _ = response.Body.Close() }() // it was only read
-	f, err := os.OpenFile(c.To, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return &failure{code: exitEnvironment, what: "write " + c.To, err: err, fix: "name a file that is not there yet"}
-	}
 	sum := sha256.New()
 	_, err = io.Copy(io.MultiWriter(f, sum), response.Body)
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -83,7 +112,7 @@ func (c *backupCreateCommand) download(r *remote, as *client.Client, made json.R
 		}
 	}
 	if err != nil {
-		return &failure{code: exitNoAnswer, what: "download backup", err: errors.Join(err, os.Remove(c.To)), fix: "try again"}
+		return &failure{code: exitNoAnswer, what: "download backup", err: err, fix: "try again"}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/client"
@@ -65,7 +66,21 @@ type banRemoveCommand struct {
 func (c *banRemoveCommand) Run(p *process) error {
 	return p.call(&c.Target, "lift bans", func(r *remote) error {
 		request := client.Request{Method: http.MethodDelete, Path: "/admin/bans", Query: url.Values{"id": {strings.Join(c.IDs, ",")}}}
-		return r.act(request, nil, columns("LIFTED=lifted"))
+		answer, err := r.exchange(request, nil)
+		if err != nil {
+			return err
+		}
+		var done struct {
+			Lifted int `json:"lifted"`
+		}
+		if err := answer.JSON(&done); err != nil {
+			return err
+		}
+		if wanted := len(slices.Compact(slices.Sorted(slices.Values(c.IDs)))); done.Lifted < wanted {
+			err = fmt.Errorf("%d of %d bans are not there", wanted-done.Lifted, wanted)
+			return &failure{code: exitConflict, what: "lift bans", err: err, fix: "mockbase ban list shows those that hold"}
+		}
+		return r.printOne(r.output, answer.Body, columns("LIFTED=lifted"))
 	})
 }
 
