@@ -2,6 +2,7 @@ package management
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"sync"
 	"weak"
@@ -89,9 +90,9 @@ func readFacts(d *mockbase.Document, sent []byte) *facts {
 	return found
 }
 
-// formatOf is the format that a text is written in.
+// formatOf is the format that a text is written in. YAML may begin with a brace, too.
 func formatOf(text []byte) mockbase.Format {
-	if start := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n"); len(start) > 0 && start[0] == '{' {
+	if start := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n"); len(start) > 0 && start[0] == '{' && json.Valid(start) {
 		return mockbase.FormatJSON
 	}
 	return mockbase.FormatYAML

@@ -208,12 +208,31 @@ func (r *reading) checkForm(m *mediaType, pairs []pair) []mockbase.Violation {
 		name, _, _ := strings.Cut(own.name, "[")
 		if declared[own.name].node == nil && declared[name].node == nil {
 			object[own.name] = decodedForm(own.value)
+			faults = append(faults, r.undeclared(m, declared, own.name)...)
 		}
 	}
 	if len(faults) > 0 {
 		return faults
 	}
 	return m.schema.check(r.direction, object, "body")
+}
+
+// closes tells whether a form may have no fields but those that its schema declares: the document is strict, and the schema says
+// nothing of others (rule W11).
+func (r *reading) closes(m *mediaType, declared map[string]place) bool {
+	return r.operation.document.options.Strict && len(declared) > 0 && !r.operation.document.schemas.tellsOfOthers(m.schema.place, 0)
+}
+
+// undeclared is the violation of a field that the schema does not declare, where it is one.
+func (r *reading) undeclared(m *mediaType, declared map[string]place, name string) []mockbase.Violation {
+	if !r.closes(m, declared) {
+		return nil
+	}
+	return undeclaredField(name)
+}
+
+func undeclaredField(name string) []mockbase.Violation {
+	return spotOf("body").child(name).violation(codeUnknown, "the field is not declared")
 }
 
 func sortedNames(declared map[string]place) []string {
@@ -233,6 +252,14 @@ func (r *reading) checkForm20(pairs []pair) []mockbase.Violation {
 	for _, p := range r.operation.body.form {
 		list = append(list, p.check(&own)...)
 	}
+	if !r.operation.document.options.Strict {
+		return list
+	}
+	for _, sent := range pairs {
+		if !slices.ContainsFunc(r.operation.body.form, func(p *parameter) bool { return p.names(sent.name) }) {
+			list = append(list, undeclaredField(sent.name)...)
+		}
+	}
 	return list
 }
 
@@ -245,7 +272,7 @@ func (r *reading) checkMultipart(m *mediaType, sent media) ([]mockbase.Violation
 	if r.operation.body.form != nil {
 		var pairs []pair
 		for _, p := range parts {
-			pairs = append(pairs, pair{name: p.name, value: escapedForm(p.text())})
+			pairs = append(pairs, pair{name: p.name, value: r.operation.body.escaped(&p)})
 		}
 		return r.checkForm20(pairs), nil
 	}
@@ -255,13 +282,29 @@ func (r *reading) checkMultipart(m *mediaType, sent media) ([]mockbase.Violation
 	return r.checkParts(m, parts), nil
 }
 
+// escaped is the text of a part as it would stand in a form of pairs, where the commas between the items of a list are themselves.
+func (b *requestBody) escaped(own *part) string {
+	text := escapedForm(own.text())
+	for _, p := range b.form {
+		if p.name == own.name && p.style == styleForm && !p.explode && p.schema != nil && p.schema.is("array") {
+			return strings.ReplaceAll(text, "%2C", ",")
+		}
+	}
+	return text
+}
+
 func (r *reading) checkParts(m *mediaType, parts []part) []mockbase.Violation {
 	s := r.operation.document.schemas
 	declared := s.properties(m.schema.place)
 	object, faults := map[string]any{}, []mockbase.Violation(nil)
+	closed := r.closes(m, declared)
 	for _, p := range parts {
 		own := spotOf("body").child(p.name)
 		at := declared[p.name]
+		if closed && at.node == nil {
+			faults = append(faults, undeclaredField(p.name)...)
+			continue
+		}
 		known, _ := object[p.name].([]any)
 		listed := s.kinds(at).has("array")
 		if listed {

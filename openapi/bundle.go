@@ -170,11 +170,12 @@ func (b *bundler) external(p place) {
 		if m.Key != "externalValue" || m.Value.Kind != mockbase.NodeText || p.node.Find("value") != nil {
 			continue
 		}
-		name, ok := b.place(p, m.Value.Text)
+		at := p.find(m.Key)
+		name, ok := b.place(at, m.Value.Text)
 		if !ok {
 			continue
 		}
-		text, ok := b.read(p, name)
+		text, ok := b.read(at, name)
 		if !ok {
 			continue
 		}

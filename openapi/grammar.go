@@ -225,6 +225,9 @@ func (g *grammarian) look(p place, name string, f form) {
 	if len(p.node.Items)+len(p.node.Members) > 0 {
 		g.seen[p.node] = true
 	}
+	if f == formExample {
+		g.source.tellOfElsewhere(p)
+	}
 	parts := g.parts[f]
 	if f == formItems && p.node.Kind == mockbase.NodeObject {
 		parts = formFree
@@ -244,6 +247,15 @@ func (g *grammarian) kinds(f form) string {
 		return mockbase.NodeObject.String()
 	}
 	return namesOfKinds(f)
+}
+
+// tellOfElsewhere warns of an example whose value is elsewhere: what could be read took its place when the document was loaded.
+func (s *source) tellOfElsewhere(p place) {
+	at := p.find("externalValue")
+	if !at.is(mockbase.NodeText) || presentMember(p, "value").node != nil || presentMember(p, "dataValue").node != nil {
+		return
+	}
+	s.notes.add(at, mockbase.FieldReference, "the example is "+quoted(at.node.Text)+", which was not read: it is left out. Send that file together with the document, or write its text as value")
 }
 
 // fits tells whether a value has a kind that the form may have. A discriminator is a text in OpenAPI 2.0 alone.

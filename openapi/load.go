@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -68,6 +69,9 @@ func (s *source) read(text []byte) (*mockbase.Node, error) {
 		format = mockbase.FormatJSON
 	}
 	root, twice, err := mockbase.ParseTolerant(text, format, limits)
+	if err != nil && format == mockbase.FormatJSON && !json.Valid(text) {
+		return s.braced(text, limits, err)
+	}
 	if err == nil || format == mockbase.FormatJSON {
 		s.doubles(twice)
 		return root, err
@@ -79,6 +83,16 @@ func (s *source) read(text []byte) (*mockbase.Node, error) {
 		return again, nil
 	}
 	return nil, err
+}
+
+// braced reads YAML that begins with a brace. The error of what is none is that of JSON, which it looks like.
+func (s *source) braced(text []byte, limits mockbase.ParseLimits, err error) (*mockbase.Node, error) {
+	root, twice, failed := mockbase.ParseTolerant(text, mockbase.FormatYAML, limits)
+	if failed != nil {
+		return nil, err
+	}
+	s.doubles(twice)
+	return root, nil
 }
 
 // doubles warns of keys that are given twice.

@@ -248,6 +248,27 @@ func (s *schemas) collectProperties(p place, all map[string]place, depth int) {
 	}
 }
 
+// tellsOfOthers tells whether a schema, or one that it is joined from, says what members may have that it does not name.
+func (s *schemas) tellsOfOthers(p place, depth int) bool {
+	at, ok := s.source.follow(p)
+	if !ok || depth > maxJoined {
+		return true
+	}
+	for _, keyword := range []string{"additionalProperties", "patternProperties", "unevaluatedProperties", "if", "dependentSchemas"} {
+		if at.find(keyword).node != nil {
+			return true
+		}
+	}
+	for _, keyword := range []string{"allOf", "oneOf", "anyOf"} {
+		for _, branch := range at.find(keyword).items() {
+			if s.tellsOfOthers(branch, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // item is the schema of the item at a place of a list; its node is nil where there is none.
 func (s *schemas) item(p place, i int) place {
 	at, ok := s.source.follow(p)

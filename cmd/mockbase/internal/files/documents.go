@@ -117,6 +117,15 @@ func isDocument(s *source) bool {
 		}
 		return top["openapi"] != nil || top["swagger"] != nil
 	}
+	if strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(text, "\ufeff"), " \t\r\n"), "{") {
+		root, _, err := mockbase.ParseTolerant(s.text, s.format, mockbase.ParseLimits{Bytes: maxDocumentSize})
+		return err == nil && (root.Find("openapi") != nil || root.Find("swagger") != nil)
+	}
+	return saysSo(text)
+}
+
+// saysSo tells whether a line of YAML that is not indented begins with the key of an OpenAPI document.
+func saysSo(text string) bool {
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		key, _, ok := strings.Cut(line, ":")
 		switch strings.Trim(key, `"'{ `) {

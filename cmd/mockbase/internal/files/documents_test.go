@@ -49,3 +49,25 @@ Pet: { type: object, properties: { name: { type: string } } }
 		t.Errorf("warnings %v", set.Warnings)
 	}
 }
+
+// YAML may begin with a brace, whether it is a definition, an OpenAPI document or what one names.
+func TestC22_yaml_may_begin_with_a_brace(t *testing.T) {
+	t.Parallel()
+	set, _, faults := load(t, tree(t, `
+-- api.yaml --
+{
+  openapi: 3.0.3, info: { title: t, version: '1' },
+  paths: { /a: { get: { responses: { '200': { description: d, content: { application/json: { schema: { $ref: m/m.yaml } } } } } } } } }
+-- m/m.yaml --
+{ type: integer }
+-- mocks.yaml --
+{ mocks: [{ request: GET /x, response: {} }] }
+`), files.Options{})
+	if len(faults) > 0 || set.Files != 2 || len(set.Projects[0].Definition.Config.Documents) != 1 {
+		t.Errorf("%d files: %v", set.Files, faults)
+	}
+	input, err := files.Load(files.Options{Paths: []string{"-"}, Input: strings.NewReader("{ mocks: [{ request: GET /x, response: {} }] }\n")})
+	if err != nil || len(input.Faults) > 0 {
+		t.Errorf("%v: %v", err, input.Faults)
+	}
+}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,13 +55,22 @@ func (o *Options) open(p string, read States) (sources []*source, folders []stri
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", inputName, err)
 	}
-	// JSON is YAML as well, but the places of its faults are told better when it is read as what it is.
+	// JSON is YAML as well, but the places of its faults are told better when it is read as what it is. YAML may begin with a brace, too.
 	none := opener(filepath.Join(".", "input.yaml"), read)
 	s := &source{path: inputName, name: "input.yaml", format: mockbase.FormatYAML, text: text, open: none, below: none}
-	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' {
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' && !onlyYAML(text) {
 		s.format = mockbase.FormatJSON
 	}
 	return []*source{s}, nil, nil
+}
+
+// onlyYAML tells whether a text is YAML and no JSON.
+func onlyYAML(text []byte) bool {
+	if json.Valid(text) {
+		return false
+	}
+	_, _, err := mockbase.ParseTolerant(text, mockbase.FormatYAML, mockbase.ParseLimits{Bytes: maxFileSize})
+	return err == nil
 }
 
 // openPath reads the definition files at p, which is a file or a folder. It also returns every folder that it looked
