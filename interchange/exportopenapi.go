@@ -117,7 +117,7 @@ func (w *openAPIWriter) mock(x *exportedMock) bool {
 	for _, method := range w.methodsOf(x) {
 		op := at.operation(method)
 		for _, r := range usualFirst(x.responses) {
-			r.doc.skip("weight", "times", "when")
+			w.choice(x, r)
 			if r.WebSocket != nil {
 				w.lost(r.doc.get("webSocket"), "conversations over WebSocket cannot be said: the answer is left out")
 				continue
@@ -127,6 +127,17 @@ func (w *openAPIWriter) mock(x *exportedMock) bool {
 	}
 	at.operations = slices.DeleteFunc(at.operations, func(op *exportedOperation) bool { return len(op.answers) == 0 })
 	return true
+}
+
+// choice tells of what decides when an answer comes, where a document holds several beside one another.
+func (w *openAPIWriter) choice(x *exportedMock, r *exportedResponse) {
+	r.doc.skip("weight")
+	if when := r.doc.get("when"); when.ok() && len(x.responses) > 1 {
+		w.lost(when, "a document cannot say when this answer comes: it is one of the examples")
+	}
+	if times := r.doc.get("times"); times.ok() {
+		w.lost(times, "how often the answer comes cannot be said")
+	}
 }
 
 // usualFirst puts answers without conditions before the others: the first example of a status is the usual one.

@@ -164,7 +164,7 @@ func (w *openAPIWriter) bodyCondition(one atom, content *mediaTypes) {
 		content.find("application/json").schema = one.at.node
 	case "body/form":
 		text, found := sampleOf(one.at)
-		if !found || !one.at.scalar() && !one.at.has("equals") {
+		if !found || !isEquality(one.at) {
 			w.lost(one.at, "the condition on the field is no part of a document: an example of it is")
 		}
 		content.find("application/x-www-form-urlencoded").property(one.name, text)
@@ -174,9 +174,32 @@ func (w *openAPIWriter) bodyCondition(one atom, content *mediaTypes) {
 			content.find("multipart/form-data").property(name, "")
 		}
 	case "body/json", "body/jsonExact", "body/xml", "body/text":
+		w.bodyExample(one)
 	default:
 		w.lost(one.at, "the condition on the body is no part of a document: the answer is an example without it")
 	}
+}
+
+// isEquality tells whether a condition on a text is that it is one text.
+func isEquality(v value) bool { return v.scalar() || v.has("equals") && len(v.entries()) == 1 }
+
+// bodyExample tells of a condition that takes more bodies than the example of it.
+func (w *openAPIWriter) bodyExample(one atom) {
+	switch isText := one.place == "body/text"; {
+	case isText && !isEquality(one.at):
+		w.lost(one.at, "the condition on the body is no part of a document: an example of what it takes is")
+	case !isText && hasOperators(one.at.node):
+		w.lost(one.at, "operators are no part of a document: the body is an example of what they take")
+	}
+}
+
+// hasOperators tells whether an expected value holds conditions beside values.
+func hasOperators(n *mockbase.Node) bool {
+	if n.Kind == mockbase.NodeObject && len(n.Members) == 1 && n.Members[0].Key == "$literal" {
+		return false
+	}
+	return slices.ContainsFunc(n.Members, func(m mockbase.Member) bool { return m.Key == "$match" || hasOperators(m.Value) }) ||
+		slices.ContainsFunc(n.Items, hasOperators)
 }
 
 // responses writes the answers of an operation: those of one status are its examples.
@@ -235,10 +258,24 @@ func described(status string) string {
 	return "Another answer"
 }
 
-func (*openAPIWriter) answerHeaders(a *answered, response *doc) {
+// answerHeaders writes the headers of an answer, each with one value: that of the first answer of the status.
+func (w *openAPIWriter) answerHeaders(a *answered, response *doc) {
 	headers := membersOf(response.get("headers"))
 	for _, h := range a.headers() {
-		if strings.EqualFold(h.Name, "Content-Type") || len(h.Values) == 0 || headers.get(h.Name) != nil {
+		if strings.EqualFold(h.Name, "Content-Type") || len(h.Values) == 0 {
+			continue
+		}
+		at := a.doc.get("headers").member(h.Name)
+		if len(h.Values) > 1 {
+			w.lost(at, "a document shows one value of a header: that it comes several times cannot be said")
+		}
+		if a.rendered && slices.ContainsFunc(h.Values, func(text string) bool { return strings.Contains(text, "{{") }) {
+			w.lost(at, "the header is a template: the example shows it as it is written")
+		}
+		if known := headers.get(h.Name); known != nil {
+			if example := known.Find("example"); example != nil && example.Text != h.Values[0] {
+				w.lost(at, "a document shows one value of a header: that of another answer of the status stays")
+			}
 			continue
 		}
 		header := with("schema", with("type", textNode("string")).node())

@@ -103,13 +103,16 @@ func (l *askedParameters) condition(a *answered, one atom) *askedParameter {
 	places := map[string]string{"query": "query", "headers": "header", "cookies": "cookie", "path": "path"}
 	in, ok := places[one.place]
 	switch {
-	case !ok && (strings.HasPrefix(one.place, "body/") || one.place == "auth"):
-		return nil
+	case !one.not && !ok && (strings.HasPrefix(one.place, "body/") || one.place == "auth"):
+		return nil // told where they are written
 	case !ok || one.not:
 		l.w.lost(one.at, "the condition is no part of a document: the answer is an example without it")
 		return nil
 	case in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(one.name)):
-		return nil // a document says these in other ways
+		if !saidElsewhere(a, one) {
+			l.w.lost(one.at, "a document knows no parameter of the name %s: the condition is left out", one.name)
+		}
+		return nil
 	}
 	name := one.name
 	if in == "path" {
@@ -121,16 +124,45 @@ func (l *askedParameters) condition(a *answered, one atom) *askedParameter {
 	return l.asked(in, name, one)
 }
 
+// saidElsewhere tells whether a document says a condition on Accept or Content-Type by the types of its bodies.
+func saidElsewhere(a *answered, one atom) bool {
+	text, known := sampleOf(one.at)
+	text, _, _ = strings.Cut(text, ";")
+	var kinds []string
+	switch strings.ToLower(one.name) {
+	case "accept":
+		kinds = []string{a.contentType()}
+	case "content-type":
+		for _, b := range a.branches {
+			kinds = append(kinds, samplesOf(b).bodyType)
+		}
+	}
+	return known && slices.ContainsFunc(kinds, func(kind string) bool {
+		kind, _, _ = strings.Cut(kind, ";")
+		return strings.EqualFold(strings.TrimSpace(kind), strings.TrimSpace(text))
+	})
+}
+
 // asked notes a parameter; nil where the condition is that it is not there.
 func (l *askedParameters) asked(in, name string, one atom) *askedParameter {
 	p := l.find(in, name)
-	if one.at.has("exists") && !one.at.member("exists").isTrue() {
+	if absent(one.at) {
+		l.w.lost(one.at, "a document cannot say that the parameter must not be there: it is written as an optional one")
 		return nil
 	}
-	if !p.take(one.at) {
+	switch {
+	case !p.take(one.at):
 		l.w.lost(one.at, "no example of what the condition takes is known: the parameter is described without it")
+	case !plainCondition(one.at):
+		l.w.lost(one.at, "the condition is no part of a document: an example of what it takes is")
 	}
 	return p
+}
+
+// plainCondition tells whether examples, a pattern or that a parameter is there say all that a condition asks for.
+func plainCondition(v value) bool {
+	list := v.entries()
+	return v.scalar() || len(list) == 1 && slices.Contains([]string{"equals", "in", "matches", "exists"}, list[0].key)
 }
 
 // take notes the values that a condition takes; it reports false where nothing of it can be said.

@@ -166,6 +166,7 @@ func (w *postmanWriter) unsaid(x *exportedMock) {
 // conditions tells of those that the request is an example of, and says no more.
 func (w *postmanWriter) conditions(list []branch) {
 	if len(list) > 1 {
+		w.alternatives(list)
 		for _, a := range slices.Concat(list[1:]...) {
 			w.negation(a)
 		}
@@ -175,12 +176,46 @@ func (w *postmanWriter) conditions(list []branch) {
 	}
 	for _, a := range list[0] {
 		w.negation(a)
-		named := slices.Contains([]string{"path", "query", "headers", "cookies", "body/form", "body/text"}, a.place)
-		exact := len(a.at.entries()) == 1 && (a.at.has("equals") || a.at.has("exists"))
-		if _, known := sampleOf(a.at); named && known && !a.not && a.at.is(mockbase.NodeObject) && !exact {
+		if !a.not && isLoose(a) {
 			w.lost(a.at, "a request holds one value: it is an example of what the condition takes")
 		}
 	}
+}
+
+// isLoose tells whether a condition takes more than the value that stands for it.
+func isLoose(a atom) bool {
+	switch a.place {
+	case "auth":
+		return hasConditions(a.at)
+	case "body/json", "body/jsonExact":
+		return hasOperators(a.at.node)
+	case "path", "query", "headers", "cookies", "body/form", "body/text":
+		_, known := sampleOf(a.at)
+		exact := len(a.at.entries()) == 1 && (a.at.has("equals") || a.at.has("exactly") || a.at.has("exists"))
+		return known && a.at.is(mockbase.NodeObject) && !exact
+	}
+	return false
+}
+
+// alternatives tells that a request meets the first of several, unless what the others ask for is told of by itself.
+func (w *postmanWriter) alternatives(list []branch) {
+	for _, a := range slices.Concat(list[1:]...) {
+		shared := slices.ContainsFunc(list[0], func(first atom) bool { return first.at.pointer == a.at.pointer })
+		if !shared && !a.not && !absent(a.at) {
+			w.lost(a.at, "a request meets one of several alternatives: the first stands for all")
+			return
+		}
+	}
+}
+
+// absent tells whether a condition is that something is not there.
+func absent(v value) bool { return v.has("exists") && !v.member("exists").isTrue() }
+
+// hasConditions tells whether credentials are asked for by more than their values.
+func hasConditions(v value) bool {
+	return slices.ContainsFunc(v.entries(), func(kind entry) bool {
+		return kind.is(mockbase.NodeObject) && (kind.key != "basic" || slices.ContainsFunc(kind.entries(), func(e entry) bool { return !e.scalar() }))
+	})
 }
 
 // negation tells of a condition that must not hold.
@@ -188,7 +223,7 @@ func (w *postmanWriter) negation(a atom) {
 	switch {
 	case a.place == "state" || a.place == "call":
 		w.lost(a.at, "a collection knows no states and counts no calls: the request is the same in each")
-	case a.not:
+	case a.not, absent(a.at):
 		w.lost(a.at, "what a request must not hold cannot be said")
 	}
 }

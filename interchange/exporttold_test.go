@@ -78,3 +78,28 @@ func TestM163_paths_that_a_collection_cannot_say_are_told(t *testing.T) {
 		t.Errorf("%s", made.Text)
 	}
 }
+
+// M-163: every kind of condition is expressed or told of, in each format.
+func TestM163_conditions_that_a_format_cannot_say_are_told(t *testing.T) {
+	t.Parallel()
+	s := snapshotOf(t, decoded(`mocks: [{ name: a, request: { method: POST, path: "/u/{id}", query: { n: { exists: false }, s: { startsWith: x } },
+		headers: { X-A: { contains: z }, Authorization: { matches: "K .*" } }, cookies: { c: { search: q } }, body: { json: { k: { $match: { gt: 1 } } } },
+		not: { body: { text: { contains: bad } } } },
+		responses: [{ name: no, when: { path: { id: { equals: "9" } } }, status: 404, json: { e: 1 } }, { name: ok, json: { a: 1 }, headers: { X-R: [a, b] } }] }]`))
+	for format, places := range map[interchange.Format][]string{
+		interchange.FormatOpenAPI: {
+			"query/n", "query/s", "headers/X-A", "headers/Authorization", "cookies/c", "body/json", "not/body/text", "responses/0/when", "responses/1/headers/X-R",
+		},
+		interchange.FormatPostman: {"query/n", "query/s", "headers/X-A", "headers/Authorization", "cookies/c", "body/json", "not/body/text"},
+	} {
+		told := map[string]bool{}
+		for _, l := range exported(t, s, interchange.ExportOptions{Format: format}).Losses {
+			told[strings.TrimPrefix(strings.TrimPrefix(l.Pointer, "#/"), "request/")] = true
+		}
+		for _, place := range places {
+			if !told[place] {
+				t.Errorf("%s: nothing is told of %s, but of %v", format, place, told)
+			}
+		}
+	}
+}
