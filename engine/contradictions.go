@@ -69,11 +69,16 @@ type skeptic struct {
 
 // requested are the conditions of the request.
 func (x *skeptic) requested() []premise {
-	r := &x.mock.Request
-	return premises(&mockbase.Condition{
-		Query: r.Query, Headers: r.Headers, Cookies: r.Cookies, Auth: r.Auth, Body: r.Body, States: x.mock.States,
+	return premises(stated(x.mock), "#/request")
+}
+
+// stated is what a mock says of requests beside their target.
+func stated(m *mockbase.Mock) *mockbase.Condition {
+	r := &m.Request
+	return &mockbase.Condition{
+		Query: r.Query, Headers: r.Headers, Cookies: r.Cookies, Auth: r.Auth, Body: r.Body, States: m.States,
 		AnyOf: r.AnyOf, AllOf: r.AllOf, Not: r.Not,
-	}, "#/request")
+	}
 }
 
 // premises are a condition and what allOf says beside it.

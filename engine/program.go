@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mockbase/mockbase"
@@ -55,6 +56,8 @@ type program struct {
 	operations int
 	// sessions are those of the project; nil as long as the program is not published.
 	sessions *session.Registry
+	// sieves are those of the leaves whose mocks were asked for warnings.
+	sieves sync.Map
 	// served tells that exchanges were recorded that this program answered.
 	served atomic.Bool
 	// reach is what proxies and webhooks may call.

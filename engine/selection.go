@@ -166,10 +166,10 @@ func (c *conditions) momentary() bool {
 	return slices.ContainsFunc(c.anyOf, inner) || slices.ContainsFunc(c.allOf, inner)
 }
 
-// partial tells whether the mock may leave a request to the next candidate although all conditions of its request hold
-// (rules A11 and R10).
-func (s *selection) partial() bool {
-	return s.times > 0 || len(s.states) > 0 || s.kind == mockbase.SelectRules && s.byDefault < 0 ||
+// leaves tells whether the mock may leave a request to the next candidate although all conditions of its request hold, in
+// each of its states (rules A11 and R10).
+func (s *selection) leaves() bool {
+	return s.times > 0 || s.kind == mockbase.SelectRules && s.byDefault < 0 ||
 		s.kind == mockbase.SelectSequence && s.onEnd == mockbase.OnEndUnmatched
 }
 

@@ -61,13 +61,13 @@ func (p *program) added(s *mockbase.Snapshot, m *mockbase.Mock) *entry {
 
 // overruled tells which other mock answers in the place of one.
 func (p *program) overruled(own *entry) []mockbase.FieldError {
-	if other := p.before(own, hides); other != nil {
+	if other := p.hider(own); other != nil {
 		return []mockbase.FieldError{{
 			Pointer: "#/request", Code: mockbase.WarningUnreachable,
 			Detail: "never answers, because mock " + quoted(other.mock.Name) + " comes first and matches the same requests",
 		}}
 	}
-	if other := p.before(own, ties); other != nil {
+	if other := p.tied(own); other != nil {
 		return []mockbase.FieldError{{
 			Pointer: "#/request", Code: mockbase.WarningTie,
 			Detail: "ranks like mock " + quoted(other.mock.Name) + ", which is newer and answers where both match; a priority decides",
@@ -127,56 +127,7 @@ func (p *program) rivals(own *entry) []*leaf {
 	case own.pattern.expr == nil:
 		return p.matrix.covering(own.pattern)
 	}
-	same := &leaf{}
-	for _, e := range p.expressions.all() {
-		if e.pattern.expr.String() == own.pattern.expr.String() {
-			same.add(e)
-		}
-	}
-	return []*leaf{same}
-}
-
-// hides tells whether whatever own would answer, other answers first, given that its path covers that of own.
-func hides(other, own *entry) bool {
-	return !other.guarded && !other.selection.partial() && takesHosts(other, own) && takesMethods(other, own) && takesSlash(other.pattern, own.pattern)
-}
-
-// ties tells whether only age decides between two mocks that may match the same request.
-func ties(other, own *entry) bool {
-	return other.precedence == own.precedence && other.rank == own.rank && other.guarded && own.guarded &&
-		(takesHosts(other, own) || takesHosts(own, other)) && sharesMethod(other, own) && !apart(other, own)
-}
-
-// apart tells that no request matches both mocks, as they wait for other states of one scenario, or for bodies of which
-// none is as both want it.
-func apart(other, own *entry) bool {
-	a, b := other.mock, own.mock
-	if a.Scenario != "" && a.Scenario == b.Scenario && statesApart(a.States, b.States) {
-		return true
-	}
-	return other.guards.body != nil && own.guards.body != nil && other.guards.body.Apart(own.guards.body)
-}
-
-func statesApart(a, b []string) bool {
-	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(state string) bool { return slices.Contains(b, state) })
-}
-
-func takesHosts(other, own *entry) bool {
-	return other.host == nil || own.host != nil && strings.EqualFold(other.host.text, own.host.text)
-}
-
-func takesMethods(other, own *entry) bool {
-	for _, name := range own.mock.Request.Methods {
-		m := method{name: name}
-		if !other.accepts(&m) {
-			return false
-		}
-	}
-	return true
-}
-
-func sharesMethod(other, own *entry) bool {
-	return slices.ContainsFunc(own.mock.Request.Methods, func(name string) bool { return other.accepts(&method{name: name}) })
+	return []*leaf{&p.expressions}
 }
 
 func takesSlash(other, own *pattern) bool {
@@ -226,7 +177,7 @@ func (n *node) covering(p *pattern, at int) []*node {
 	case s.kind == mockbase.SegmentLiteral && s.literal == "":
 		return []*node{n.literal("")}
 	case s.kind == mockbase.SegmentLiteral:
-		return []*node{n.literal(s.literal), n.any}
+		return append(n.matching(s.literal), n.literal(s.literal), n.any)
 	case s.kind == mockbase.SegmentRest:
 		for _, r := range n.rests() {
 			if tail := len(p.segments) - 1 - at; tail > 0 && r.tail == tail && r.least <= p.restMin {
@@ -242,6 +193,17 @@ func (n *node) covering(p *pattern, at int) []*node {
 		}
 	}
 	return []*node{n.any}
+}
+
+// matching returns the children of shapes that a literal has. Where letter case is ignored, it must have none.
+func (n *node) matching(literal string) []*node {
+	var found []*node
+	for _, c := range n.shaped()[:min(len(n.shaped()), mostExpressions)] {
+		if (!c.shape.ignoreCase || strings.ToUpper(literal) == strings.ToLower(literal)) && c.shape.match(literal) {
+			found = append(found, c.node)
+		}
+	}
+	return found
 }
 
 func (n *node) rests() []restChild {

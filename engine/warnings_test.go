@@ -17,36 +17,74 @@ func TestWarningsNameTheMockThatHidesAnother(t *testing.T) {
 		// want is "code name" for the mock called m, or "".
 		want string
 	}{
-		"same and newer":               {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: GET /a, response: {} }", "unreachable o"},
-		"same and older":               {"- { name: o, request: GET /a, response: {} }\n- { name: m, request: GET /a, response: {} }", ""},
-		"the other is disabled":        {"- { name: m, request: GET /a, response: {} }\n- { name: o, enabled: false, request: GET /a, response: {} }", ""},
-		"itself disabled":              {"- { name: m, enabled: false, request: GET /a, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
-		"higher priority everywhere":   {"- { name: m, request: GET /a/b, response: {} }\n- { name: o, priority: 1, request: 'ANY /**', response: {} }", "unreachable o"},
-		"lower priority everywhere":    {"- { name: m, request: GET /a/b, response: {} }\n- { name: o, request: 'ANY /**', response: {} }", ""},
-		"parameter over a literal":     {"- { name: m, request: 'GET /a/b', response: {} }\n- { name: o, priority: 1, request: 'GET /{x}/{y}', response: {} }", "unreachable o"},
-		"literal over a parameter":     {"- { name: m, request: 'GET /a/{x}', response: {} }\n- { name: o, priority: 1, request: 'GET /a/b', response: {} }", ""},
-		"other names of parameters":    {"- { name: m, request: 'GET /a/{x}', response: {} }\n- { name: o, request: 'GET /a/{y}', response: {} }", "unreachable o"},
-		"same constraint":              {"- { name: m, request: 'GET /a/{x:[0-9]+}.b', response: {} }\n- { name: o, request: 'GET /a/{y:[0-9]+}.b', response: {} }", "unreachable o"},
-		"another constraint":           {"- { name: m, request: 'GET /a/{x:[0-9]+}', response: {} }\n- { name: o, request: 'GET /a/{y:[0-9]}', response: {} }", ""},
-		"rest in the middle":           {"- { name: m, request: 'GET /a/**/z', response: {} }\n- { name: o, request: 'GET /a/{r...}/z', response: {} }", "unreachable o"},
-		"rest over rest":               {"- { name: m, request: 'GET /a/**/z', response: {} }\n- { name: o, priority: 1, request: 'GET /a/**', response: {} }", "unreachable o"},
-		"rest needs more":              {"- { name: m, request: 'GET /a/**', response: {} }\n- { name: o, priority: 1, request: 'GET /a/b/**', response: {} }", ""},
-		"guarded other":                {"- { name: m, request: GET /a, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1 } }, response: {} }", ""},
-		"fewer methods":                {"- { name: m, request: { method: [GET, PUT], path: /a }, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
-		"more methods":                 {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: { method: [GET, PUT], path: /a }, response: {} }", "unreachable o"},
-		"another host":                 {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: { path: /a, host: h.test }, response: {} }", ""},
-		"one host of all":              {"- { name: m, request: { path: /a, host: h.test }, response: {} }\n- { name: o, request: GET /a, response: {} }", "unreachable o"},
-		"slash or not":                 {"- { name: m, request: { path: /a, trailingSlash: ignore }, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
-		"slash or not under a rest":    {"- { name: m, request: { path: /a, trailingSlash: ignore }, response: {} }\n- { name: o, priority: 1, request: 'GET /**', response: {} }", "unreachable o"},
-		"tie of guards":                {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, request: { path: /a, query: { y: 1 } }, response: {} }", "tie o"},
-		"no tie with another method":   {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, request: { method: PUT, path: /a, query: { y: 1 } }, response: {} }", ""},
-		"no tie with another priority": {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { y: 1 } }, response: {} }", ""},
-		"empty segments":               {"- { name: m, request: GET /a/, response: {} }\n- { name: o, priority: 1, request: 'GET /a/{x}', response: {} }", ""},
+		"same and newer":                  {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: GET /a, response: {} }", "unreachable o"},
+		"same and older":                  {"- { name: o, request: GET /a, response: {} }\n- { name: m, request: GET /a, response: {} }", ""},
+		"the other is disabled":           {"- { name: m, request: GET /a, response: {} }\n- { name: o, enabled: false, request: GET /a, response: {} }", ""},
+		"itself disabled":                 {"- { name: m, enabled: false, request: GET /a, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
+		"higher priority everywhere":      {"- { name: m, request: GET /a/b, response: {} }\n- { name: o, priority: 1, request: 'ANY /**', response: {} }", "unreachable o"},
+		"lower priority everywhere":       {"- { name: m, request: GET /a/b, response: {} }\n- { name: o, request: 'ANY /**', response: {} }", ""},
+		"parameter over a literal":        {"- { name: m, request: 'GET /a/b', response: {} }\n- { name: o, priority: 1, request: 'GET /{x}/{y}', response: {} }", "unreachable o"},
+		"literal over a parameter":        {"- { name: m, request: 'GET /a/{x}', response: {} }\n- { name: o, priority: 1, request: 'GET /a/b', response: {} }", ""},
+		"other names of parameters":       {"- { name: m, request: 'GET /a/{x}', response: {} }\n- { name: o, request: 'GET /a/{y}', response: {} }", "unreachable o"},
+		"same constraint":                 {"- { name: m, request: 'GET /a/{x:[0-9]+}.b', response: {} }\n- { name: o, request: 'GET /a/{y:[0-9]+}.b', response: {} }", "unreachable o"},
+		"another constraint":              {"- { name: m, request: 'GET /a/{x:[0-9]+}', response: {} }\n- { name: o, request: 'GET /a/{y:[0-9]}', response: {} }", ""},
+		"rest in the middle":              {"- { name: m, request: 'GET /a/**/z', response: {} }\n- { name: o, request: 'GET /a/{r...}/z', response: {} }", "unreachable o"},
+		"rest over rest":                  {"- { name: m, request: 'GET /a/**/z', response: {} }\n- { name: o, priority: 1, request: 'GET /a/**', response: {} }", "unreachable o"},
+		"rest needs more":                 {"- { name: m, request: 'GET /a/**', response: {} }\n- { name: o, priority: 1, request: 'GET /a/b/**', response: {} }", ""},
+		"guarded other":                   {"- { name: m, request: GET /a, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1 } }, response: {} }", ""},
+		"fewer methods":                   {"- { name: m, request: { method: [GET, PUT], path: /a }, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
+		"more methods":                    {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: { method: [GET, PUT], path: /a }, response: {} }", "unreachable o"},
+		"another host":                    {"- { name: m, request: GET /a, response: {} }\n- { name: o, request: { path: /a, host: h.test }, response: {} }", ""},
+		"one host of all":                 {"- { name: m, request: { path: /a, host: h.test }, response: {} }\n- { name: o, request: GET /a, response: {} }", "unreachable o"},
+		"slash or not":                    {"- { name: m, request: { path: /a, trailingSlash: ignore }, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
+		"slash or not under a rest":       {"- { name: m, request: { path: /a, trailingSlash: ignore }, response: {} }\n- { name: o, priority: 1, request: 'GET /**', response: {} }", "unreachable o"},
+		"tie of guards":                   {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, request: { path: /a, query: { y: 1 } }, response: {} }", "tie o"},
+		"no tie with another method":      {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, request: { method: PUT, path: /a, query: { y: 1 } }, response: {} }", ""},
+		"no tie with another priority":    {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { y: 1 } }, response: {} }", ""},
+		"same guards and more priority":   {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1 } }, response: {} }", "unreachable o"},
+		"same guards and less priority":   {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: -1, request: { path: /a, query: { x: 1 } }, response: {} }", ""},
+		"same guards and newer":           {"- { name: m, request: { path: /a, headers: { X-A: 1 } }, response: {} }\n- { name: o, request: { path: /a, headers: { x-a: 1 } }, response: {} }", "unreachable o"},
+		"fewer guards and more priority":  {"- { name: m, request: { path: /a, query: { x: 1, y: [2, 3] }, body: { json: { a: 1 }, jsonPath: { $.b: 2 } } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { y: 3 }, body: { jsonPath: { $.b: 2 } } }, response: {} }", "unreachable o"},
+		"more guards and more priority":   {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1, y: 2 } }, response: {} }", ""},
+		"other values":                    {"- { name: m, request: { path: /a, query: { x: null } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: { exists: true } } }, response: {} }", ""},
+		"parts of all of them":            {"- { name: m, request: { path: /a, allOf: [{ query: { x: 1 } }], cookies: { c: d } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1 } }, response: {} }", "unreachable o"},
+		"same alternatives":               {"- { name: m, request: { path: /a, anyOf: [{ query: { x: 1 } }, { query: { y: 1 } }], query: { z: 1 } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, anyOf: [{ query: { x: 1 } }, { query: { y: 1 } }] }, response: {} }", "unreachable o"},
+		"other alternatives":              {"- { name: m, request: { path: /a, anyOf: [{ query: { x: 1 } }, { query: { y: 1 } }] }, response: {} }\n- { name: o, priority: 1, request: { path: /a, anyOf: [{ query: { x: 1 } }] }, response: {} }", ""},
+		"same negation":                   {"- { name: m, request: { path: /a, not: { query: { x: 1 } } }, response: {} }\n- { name: o, request: { path: /a, not: { query: { x: 1 } } }, response: {} }", "unreachable o"},
+		"same guards and few times":       {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, times: 1, request: { path: /a, query: { x: 1 } }, response: {} }", ""},
+		"same guards and disabled":        {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, enabled: false, request: { path: /a, query: { x: 1 } }, response: {} }", ""},
+		"same guards in one state":        {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, scenario: s, state: a, request: { path: /a, query: { x: 1 } }, response: {} }", ""},
+		"same guards in the same state":   {"- { name: m, scenario: s, state: a, request: { path: /a }, response: {} }\n- { name: o, scenario: s, state: [b, a], request: { path: /a }, response: {} }", "unreachable o"},
+		"same guards in another scenario": {"- { name: m, scenario: s, state: a, request: { path: /a }, response: {} }\n- { name: o, priority: 1, scenario: r, state: a, request: { path: /a }, response: {} }", ""},
+		"same guards strictly":            {"- { name: m, request: { path: /a, query: { x: 1 } }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1 }, strictQuery: true }, response: {} }", ""},
+		"same guards both strictly":       {"- { name: m, request: { path: /a, query: { x: 1 }, strictQuery: true }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1 }, strictQuery: true }, response: {} }", "unreachable o"},
+		"fewer guards both strictly":      {"- { name: m, request: { path: /a, query: { x: 1, y: 2 }, strictQuery: true }, response: {} }\n- { name: o, priority: 1, request: { path: /a, query: { x: 1 }, strictQuery: true }, response: {} }", ""},
+		"matching constraint":             {"- { name: m, request: GET /a/5, response: {} }\n- { name: o, priority: 1, request: 'GET /a/{x:[0-9]+}', response: {} }", "unreachable o"},
+		"mixed segment":                   {"- { name: m, request: GET /a/5.json, response: {} }\n- { name: o, priority: 1, request: 'GET /a/{x}.json', response: {} }", "unreachable o"},
+		"constraint that does not match":  {"- { name: m, request: GET /a/b, response: {} }\n- { name: o, priority: 1, request: 'GET /a/{x:[0-9]+}', response: {} }", ""},
+		"constraint of less priority":     {"- { name: m, request: GET /a/5, response: {} }\n- { name: o, request: 'GET /a/{x:[0-9]+}', response: {} }", ""},
+		"matching expression":             {"- { name: m, request: GET /a/5, response: {} }\n- { name: o, priority: 1, request: { pathMatches: '/a/.*' }, response: {} }", "unreachable o"},
+		"expression that does not match":  {"- { name: m, request: GET /a/5, response: {} }\n- { name: o, priority: 1, request: { pathMatches: '/a/[a-z]' }, response: {} }", ""},
+		"expression without the slash":    {"- { name: m, request: { path: /a/5, trailingSlash: ignore }, response: {} }\n- { name: o, priority: 1, request: { pathMatches: '/a/[0-9]' }, response: {} }", ""},
+		"expression and a parameter":      {"- { name: m, request: 'GET /a/{x}', response: {} }\n- { name: o, priority: 1, request: { pathMatches: '/a/[0-9]' }, response: {} }", ""},
+		"same expression":                 {"- { name: m, request: { pathMatches: '/a/.*' }, response: {} }\n- { name: o, request: { pathMatches: '/a/.*' }, response: {} }", "unreachable o"},
+		"another expression":              {"- { name: m, request: { pathMatches: '/a/.*' }, response: {} }\n- { name: o, request: { pathMatches: '/a/b.*' }, response: {} }", ""},
+		"host of a domain":                {"- { name: m, request: { path: /a, host: a.test }, response: {} }\n- { name: o, request: { path: /a, host: '*.test' }, response: {} }", "unreachable o"},
+		"host of a domain and older":      {"- { name: o, request: { path: /a, host: '*.test' }, response: {} }\n- { name: m, request: { path: /a, host: a.test }, response: {} }", ""},
+		"domain of a host":                {"- { name: m, request: { path: /a, host: '*.test' }, response: {} }\n- { name: o, request: { path: /a, host: a.test }, response: {} }", ""},
+		"the domain itself":               {"- { name: m, request: { path: /a, host: test }, response: {} }\n- { name: o, request: { path: /a, host: '*.test' }, response: {} }", ""},
+		"domain below a domain":           {"- { name: m, request: { path: /a, host: '*.b.test:80' }, response: {} }\n- { name: o, request: { path: /a, host: '*.test' }, response: {} }", "unreachable o"},
+		"port of a host":                  {"- { name: m, request: { path: /a, host: a.test }, response: {} }\n- { name: o, request: { path: /a, host: 'a.test:80' }, response: {} }", ""},
+		"HEAD under GET":                  {"- { name: m, request: HEAD /a, response: {} }\n- { name: o, priority: 3, request: GET /a, response: {} }", "unreachable o"},
+		"HEAD beside GET":                 {"- { name: m, request: HEAD /a, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
+		"GET and HEAD beside GET":         {"- { name: m, request: { method: [GET, HEAD], path: /a }, response: {} }\n- { name: o, request: GET /a, response: {} }", ""},
+		"TRACE under ANY":                 {"- { name: m, request: TRACE /a, response: {} }\n- { name: o, priority: 3, request: ANY /a, response: {} }", ""},
+		"empty segments":                  {"- { name: m, request: GET /a/, response: {} }\n- { name: o, priority: 1, request: 'GET /a/{x}', response: {} }", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEngine(t, engine.Options{})
-			d, err := mockbase.DecodeDefinition([]byte("mocks:\n"+c.mocks), mockbase.FormatYAML)
+			d, err := mockbase.DecodeDefinition([]byte("scenarios: { s: {}, r: {} }\nmocks:\n"+c.mocks), mockbase.FormatYAML)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,6 +120,43 @@ func warningsOf(e *engine.Engine, s *mockbase.Snapshot) string {
 		}
 	}
 	return ""
+}
+
+// Rule C7: what one mock wants is what the other denies, or another value of what has one alone.
+func TestC7_mocks_whose_conditions_exclude_one_another_do_not_tie(t *testing.T) {
+	t.Parallel()
+	for conditions, want := range map[[2]string]string{
+		{"query: { x: { exists: true } }", "query: { x: { exists: false } }"}:                                          "",
+		{"query: { x: 1 }", "query: { x: { not: 1 } }"}:                                                                "",
+		{"headers: { X: 1 }", "headers: { x: { not: 1 } }"}:                                                            "",
+		{"query: { x: 1 }", "not: { query: { x: 1 } }"}:                                                                "",
+		{"query: { x: 1 }", "query: { x: 2 }"}:                                                                         "tie o",
+		{"query: { x: { lt: 10 } }", "query: { x: { gte: 10 } }"}:                                                      "tie o",
+		{"query: { x: 1 }", "query: { x: { not: 2 } }"}:                                                                "tie o",
+		{"cookies: { x: 1 }", "headers: { x: { not: 1 } }"}:                                                            "tie o",
+		{"body: { jsonPath: { $.a: 1 } }", "body: { jsonPath: { $.a: 2 } }"}:                                           "",
+		{"body: { jsonPath: { '$.a[*]': 1 } }", "body: { jsonPath: { '$.a[*]': 2 } }"}:                                 "tie o",
+		{"body: { jsonPath: { $.a: { in: [1, 2] } } }", "body: { jsonPath: { $.a: { in: [3] } } }"}:                    "",
+		{"body: { jsonPath: { $.a: { in: [1, 2] } } }", "body: { jsonPath: { $.a: { in: [2, 3] } } }"}:                 "tie o",
+		{"body: { jsonPath: { $.a: { lt: 10 } } }", "body: { jsonPath: { $.a: { gte: 10 } } }"}:                        "",
+		{"body: { jsonPath: { $.a: { lte: 10 } } }", "body: { jsonPath: { $.a: { gte: 10 } } }"}:                       "tie o",
+		{"body: { empty: true }", "body: { json: 1 }"}:                                                                 "",
+		{"body: { jsonPath: { $.type: a } }", "body: { json: { type: b } }"}:                                           "",
+		{"body: { jsonPath: { $.type: a } }", "body: { json: { type: a } }"}:                                           "tie o",
+		{"anyOf: [{ query: { x: 1 } }, { query: { y: 1 } }]", "query: { x: { exists: false }, y: { exists: false } }"}: "",
+		{"anyOf: [{ query: { x: 1 } }, { query: { y: 1 } }]", "query: { x: { exists: false } }"}:                       "tie o",
+	} {
+		text := "mocks:\n- { name: m, request: { method: POST, path: /a, " + conditions[0] + " }, response: {} }\n" +
+			"- { name: o, request: { method: POST, path: /a, " + conditions[1] + " }, response: {} }"
+		d, err := mockbase.DecodeDefinition([]byte(text), mockbase.FormatYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &mockbase.Snapshot{Project: &mockbase.Project{ID: "prj_1", Slug: "shop", Revision: 1}, Mocks: d.Mocks}
+		if got := warningsOf(newEngine(t, engine.Options{}), s); got != want {
+			t.Errorf("%v: %q, want %q", conditions, got, want)
+		}
+	}
 }
 
 // What is about to be added, and what was added since, has the warnings that it has once it is published.
