@@ -41,6 +41,9 @@ func (a *authCondition) holds(q *inquiry) bool {
 	lines := q.header[headerAuthorization]
 	found := false
 	for _, line := range lines {
+		if !q.effort.Spend(len(line)) {
+			return false
+		}
 		c, ok := a.read(line)
 		if !ok {
 			continue

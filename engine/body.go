@@ -19,8 +19,8 @@ const (
 	drainTime  = 250 * time.Millisecond
 )
 
-// bodyTime is how long a body may take, with a second more for each bodyRate bytes of it, or of the largest that is read
-// where its length is not known: who sends slowly on purpose holds a connection for no longer (rule N12).
+// bodyTime is how long a body may take, with a second more for each bodyRate bytes of it, or of what came of it where its
+// length is not known: who sends slowly on purpose holds a connection for no longer (rule N12).
 const (
 	bodyTime    = time.Minute
 	bodyRate    = 16 << 10
@@ -53,7 +53,7 @@ func (c *call) readBody() *failure {
 		return bodyTooLarge(limit)
 	}
 	// This reader tells the server to close the connection when the limit is passed.
-	limited := http.MaxBytesReader(c.w, r.Body, limit)
+	limited := http.MaxBytesReader(c.w, c.timed(r.Body), limit)
 	var kept []byte
 	var rest int64
 	var err error
@@ -77,10 +77,7 @@ func (c *call) boundBody() {
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody || c.errand != nil {
 		return
 	}
-	length := c.program.settings.maxBody
-	if r.ContentLength > 0 {
-		length = min(length, r.ContentLength)
-	}
+	length := max(0, min(c.program.settings.maxBody, r.ContentLength))
 	until := time.Now().Add(c.engine.options.BodyTime + time.Duration(min(length/bodyRate, mostSeconds))*time.Second)
 	if http.NewResponseController(c.w).SetReadDeadline(until) == nil {
 		c.bodyUntil = until

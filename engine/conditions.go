@@ -107,14 +107,14 @@ func (c *conditions) settleBodies(m *body.Message) {
 }
 
 func (c *conditions) holdNamed(q *inquiry) bool {
-	return allHold(c.headers, q.headerOf) && allHold(c.query, q.queryOf) && allHold(c.cookies, q.cookieOf) &&
-		allHold(c.params, q.paramOf) && (c.auth == nil || c.auth.holds(q))
+	return q.allHold(c.headers, q.headerOf) && q.allHold(c.query, q.queryOf) && q.allHold(c.cookies, q.cookieOf) &&
+		q.allHold(c.params, q.paramOf) && (c.auth == nil || c.auth.holds(q))
 }
 
 // allHold tells whether every condition holds for the values of its name.
-func allHold(list []condition, of func(*condition) texts) bool {
+func (q *inquiry) allHold(list []condition, of func(*condition) texts) bool {
 	for i := range list {
-		if !list[i].holdsFor(of(&list[i])) {
+		if v := of(&list[i]); q.failingOf(list[i].clauses, &v) != nil {
 			return false
 		}
 	}

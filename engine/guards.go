@@ -80,10 +80,10 @@ func (g *guards) any() bool {
 
 // hold tells whether a request satisfies every condition.
 func (g *guards) hold(q *inquiry) bool {
-	if g.raw != nil && !g.raw.match(q) || !allHold(g.matrix, q.matrixOf) || !g.conditions.hold(q) {
+	if g.raw != nil && !g.raw.match(q) || !q.allHold(g.matrix, q.matrixOf) || !g.conditions.hold(q) {
 		return false
 	}
-	return !g.strictQuery || g.unmentioned(q) == ""
+	return !g.strictQuery || q.affordsNames() && g.unmentioned(q) == ""
 }
 
 func (r *rawQuery) match(q *inquiry) bool {

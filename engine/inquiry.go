@@ -39,6 +39,8 @@ type inquiry struct {
 	// cookies are parsed when a condition asks first.
 	cookiesParsed bool
 	cookies       []pair
+	// collected are the values of names that were asked for, where a request sends many.
+	collected map[sender]texts
 	// message is the body, nil where none was read.
 	message *body.Message
 	// effort bounds what conditions may cost.
@@ -99,10 +101,12 @@ func valuesOf(pairs []pair, name string) texts {
 	return v
 }
 
-func (q *inquiry) queryOf(c *condition) texts  { return valuesOf(q.pairs(), c.name) }
+func (q *inquiry) queryOf(c *condition) texts  { return q.valuesIn(fromQuery, q.pairs(), c.name) }
 func (q *inquiry) headerOf(c *condition) texts { return q.headerValues(c.key) }
-func (q *inquiry) cookieOf(c *condition) texts { return valuesOf(q.cookiePairs(), c.name) }
-func (q *inquiry) matrixOf(c *condition) texts { return valuesOf(q.matrix, c.name) }
+func (q *inquiry) cookieOf(c *condition) texts {
+	return q.valuesIn(fromCookies, q.cookiePairs(), c.name)
+}
+func (q *inquiry) matrixOf(c *condition) texts { return q.valuesIn(fromMatrix, q.matrix, c.name) }
 func (q *inquiry) paramOf(c *condition) texts  { return valuesOf(q.pathParameters(), c.name) }
 
 // pathParameters returns the parameters of the path by the names that the mock which is asked gives them.
@@ -126,6 +130,14 @@ func (q *inquiry) headerValues(key string) texts {
 	if len(lines) == 0 {
 		lines = q.movedHeader(key)
 	}
+	if len(lines) < manyValues {
+		return fieldLines(lines)
+	}
+	return q.once(fromHeader, key, func() texts { return fieldLines(lines) })
+}
+
+// fieldLines are the lines of a header as the values of a name.
+func fieldLines(lines []string) texts {
 	v := texts{List: trimmed(lines)}
 	if len(lines) > 1 {
 		v.Several, v.Joined = true, strings.Join(v.List, ", ")

@@ -16,6 +16,9 @@ const (
 	maxScanned = 10_000
 	// maxDiagnosis is how many bytes of values an explanation shows.
 	maxDiagnosis = 64 << 10
+	// maxSegments is how many segments of a path are compared with those of every mock, longestTried how many bytes an
+	// expression of each is tried on.
+	maxSegments, longestTried = 32, 512
 )
 
 // What the parts of a request weigh in the distance to a mock (rule M4); together 1. A path that differs at all weighs
@@ -52,6 +55,7 @@ type likeness struct {
 // nearest compares the mocks that may be near, at most maxCompared, and returns them nearest first. On a tie the order
 // of rule A2 decides, so that the same request gives the same list.
 func (c *call) nearest() []likeness {
+	defer c.effort.End()
 	near := make([]likeness, 0, min(maxCompared, len(c.program.entries)))
 	met := make(map[int]bool)
 	m := newMerge(c.matching(), c.method.name)
@@ -178,7 +182,7 @@ func (r *route) mismatch(q *inquiry) float64 {
 	switch {
 	case r.pattern.expr == nil:
 		return r.pattern.mismatch(r.pathFor(q))
-	case r.matches(q):
+	case len(q.pathText()) <= longestTried && r.matches(q):
 		return 0
 	default:
 		return unlikeExpr
@@ -192,7 +196,12 @@ func (p *pattern) mismatch(path *requestPath) float64 {
 		own = own[:p.rest]
 	}
 	sum := 0.0
-	for i := range max(len(own), len(path.segments)) {
+	longest := max(len(own), len(path.segments))
+	if longest > maxSegments {
+		// What is longer than anybody writes is looked at in part, and counts as missing behind it.
+		sum = float64(longest - maxSegments)
+	}
+	for i := range min(longest, maxSegments) {
 		switch {
 		case i >= len(path.segments):
 			sum += missing(own[i].literal)
@@ -202,7 +211,7 @@ func (p *pattern) mismatch(path *requestPath) float64 {
 			sum += missing(path.segments[i])
 		}
 	}
-	return sum / float64(max(1, len(own), len(path.segments)))
+	return sum / float64(max(1, longest))
 }
 
 // missing is the mismatch of a segment that only one side has; a slash at the end is a small slip.
@@ -215,7 +224,7 @@ func missing(text string) float64 {
 
 func (s *segment) mismatch(text, key string) float64 {
 	switch {
-	case s.match(text, key):
+	case (s.kind == mockbase.SegmentLiteral || len(text) <= longestTried) && s.match(text, key):
 		return 0
 	case s.kind != mockbase.SegmentLiteral:
 		return 0.5

@@ -90,7 +90,7 @@ func placeText(r *mockbase.RequestMatcher) (operator, text string) {
 
 // here tells whether the mock's expression matches; where it has none, the index has found it.
 func (r *route) here(q *inquiry) bool {
-	return !r.byText || r.pattern.expr.MatchString(q.pathText())
+	return !r.byText || q.effort.Spend(len(q.pathText())) && r.pattern.expr.MatchString(q.pathText())
 }
 
 // pathText is the decoded path, put together once.

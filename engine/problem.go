@@ -68,10 +68,13 @@ func brokenPath(err error) *failure {
 	}
 }
 
+// bodyIsLonger begins what is said of a body that was not read to its end.
+const bodyIsLonger = "The request body is longer than "
+
 func bodyTooLarge(limit int64) *failure {
 	return &failure{
 		status: http.StatusRequestEntityTooLarge, code: mockbase.CodeBodyTooLarge, title: "Body too large", close: true,
-		detail: fmt.Sprintf("The request body is longer than %d bytes.", limit),
+		detail: fmt.Sprintf(bodyIsLonger+"%d bytes.", limit),
 	}
 }
 

@@ -40,7 +40,9 @@ func readSample(f *mockbase.Fields, to *mockbase.SampleRequest) {
 	if r == nil {
 		return
 	}
-	r.Text("method", &to.Method)
+	if r.Text("method", &to.Method) && to.Method == "" {
+		r.Fault("method", mockbase.FieldRequired, "is empty, and a request has a method like GET")
+	}
 	r.Text("target", &to.Target)
 	r.Required("method", "target")
 	readHeaderLines(r, to)

@@ -64,8 +64,9 @@ func TestM82_requests_of_try_and_send_are_read_strictly(t *testing.T) {
 	t.Parallel()
 	w := withMocks(t)
 	for body, pointer := range map[string]string{
-		`{}`:                           "#/request",
-		`{"request":{"method":"GET"}}`: "#/request/target",
+		`{}`:                                     "#/request",
+		`{"request":{"method":"GET"}}`:           "#/request/target",
+		`{"request":{"method":"","target":"/"}}`: "#/request/method",
 		`{"request":{"method":"GET","target":"/","headers":{"a":"b"}}}`:            "#/request/headers",
 		`{"request":{"method":"GET","target":"/","headers":[["a"]]}}`:              "#/request/headers",
 		`{"request":{"method":"GET","target":"/","bodyBase64":"%"}}`:               "#/request/bodyBase64",

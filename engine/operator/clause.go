@@ -11,6 +11,8 @@ type Values[T any] struct {
 	// Joined is all field lines of a header as one value; Several tells that there is more than one line (rule D3).
 	Joined  T
 	Several bool
+	// Distinct is each value of List once, where somebody found them; nil otherwise.
+	Distinct []T
 }
 
 // Sent tells whether the name was there at all, be it with an empty value (rules D5 and K6).
@@ -18,7 +20,11 @@ func (v *Values[T]) Sent() bool { return len(v.List) > 0 }
 
 // some tells whether any value satisfies holds: a line, or all lines joined.
 func (v *Values[T]) some(holds func(T) bool) bool {
-	return slices.ContainsFunc(v.List, holds) || v.Several && holds(v.Joined)
+	list := v.List
+	if v.Distinct != nil {
+		list = v.Distinct
+	}
+	return slices.ContainsFunc(list, holds) || v.Several && holds(v.Joined)
 }
 
 // Match is what values must satisfy: every clause (rule K9). It is immutable and safe for concurrent use.
