@@ -218,25 +218,9 @@ func printable(s string) string {
 		}
 		s = s[:end]
 	}
-	if !utf8.ValidString(s) {
-		s = escapeInvalid(s)
-	}
+	s = mockbase.Printable(s)
 	if cut {
 		s += "…"
 	}
 	return s
-}
-
-func escapeInvalid(s string) string {
-	var b strings.Builder
-	for s != "" {
-		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 {
-			fmt.Fprintf(&b, "%%%02X", s[0])
-		} else {
-			b.WriteString(s[:size])
-		}
-		s = s[size:]
-	}
-	return b.String()
 }

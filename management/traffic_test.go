@@ -245,3 +245,20 @@ func TestM175_a_server_that_records_nothing_lists_nothing(t *testing.T) {
 	w.send(call{method: http.MethodGet, path: mocksPath + "/hello", as: viewer}).want(http.StatusOK)
 	w.send(call{method: http.MethodDelete, path: trafficPath, as: editor}).want(http.StatusOK)
 }
+
+func TestM175_what_is_no_UTF8_is_escaped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	x := exchange(w.shop.ID, w.clock.Now(), mockbase.AnsweredByMock)
+	x.Request.Path, x.Request.Header = "/a/\xff\xc3(", http.Header{"X-Name": {"caf\xe9"}}
+	w.journal.Record(x)
+	for _, path := range []string{trafficPath, trafficPath + "/latest"} {
+		got := w.send(call{method: http.MethodGet, path: path, as: viewer}).want(http.StatusOK)
+		if !strings.Contains(string(got.body), `"path":"/a/%FF%C3("`) {
+			t.Errorf("B7: %s", got.body)
+		}
+		if strings.HasSuffix(path, "latest") && !strings.Contains(string(got.body), `["X-Name","caf%E9"]`) {
+			t.Errorf("B7: %s", got.body)
+		}
+	}
+}

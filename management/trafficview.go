@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -142,7 +141,7 @@ func summarize(x *mockbase.Exchange) exchangeSummary {
 
 func summarizeRequest(r *mockbase.RecordedRequest) requestSummary {
 	return requestSummary{
-		Method: r.Method, Target: r.Target, Path: r.Path, Query: r.RawQuery, HTTPVersion: r.Proto, Host: r.Host, BodySize: r.BodySize,
+		Method: r.Method, Target: r.Target, Path: mockbase.Printable(r.Path), Query: r.RawQuery, HTTPVersion: r.Proto, Host: r.Host, BodySize: r.BodySize,
 	}
 }
 
@@ -186,7 +185,7 @@ func headerPairs(h http.Header) [][2]string {
 	pairs := [][2]string{}
 	for _, name := range sortedKeys(url.Values(h)) {
 		for _, value := range h[name] {
-			pairs = append(pairs, [2]string{name, strings.ToValidUTF8(value, "\ufffd")})
+			pairs = append(pairs, [2]string{name, mockbase.Printable(value)})
 		}
 	}
 	return pairs

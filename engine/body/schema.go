@@ -1,13 +1,16 @@
 package body
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
@@ -120,7 +123,11 @@ func CompileSchema(document *jsonvalue.Value) (schema *Schema, place []string, e
 	}
 	compiled, err := compiler.Compile(schemaAddress)
 	if err == nil {
-		return &Schema{schemawork.Of(compiled, anchored(compiler, document)...)}, nil, nil
+		made := &Schema{schemawork.Of(compiled, anchored(compiler, document)...)}
+		if err := made.endless(); err != nil {
+			return nil, nil, err
+		}
+		return made, nil, nil
 	}
 	if wrong, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if invalid, ok := errors.AsType[*jsonschema.ValidationError](wrong.Err); ok {
@@ -129,6 +136,25 @@ func CompileSchema(document *jsonvalue.Value) (schema *Schema, place []string, e
 		}
 	}
 	return nil, nil, fmt.Errorf("the schema does not compile: %s", shorten(err))
+}
+
+// endless refuses a schema that refers to itself at the same place of a document, so that no document is ever valid: a
+// value of each type is tried.
+func (s *Schema) endless() error {
+	for _, probe := range []any{nil, true, json.Number("0"), "", []any{}, map[string]any{}} {
+		invalid, ok := errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(probe))
+		if ok && refersToItself(invalid) {
+			return errEndless
+		}
+	}
+	return nil
+}
+
+var errEndless = errors.New("the schema refers to itself without end: a reference has to lead to another place of the document, such as an item or a property")
+
+func refersToItself(e *jsonschema.ValidationError) bool {
+	_, cycle := e.ErrorKind.(*kind.RefCycle)
+	return cycle || slices.ContainsFunc(e.Causes, refersToItself)
 }
 
 // shorten shows an error without the name that the schema has here.
