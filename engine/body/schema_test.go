@@ -54,8 +54,10 @@ func TestH13_a_schema_that_does_not_compile_is_refused(t *testing.T) {
 		{`{"schema":{"$schema":"http://127.0.0.1:1/meta.json"}}`, []string{"#/request/body/schema syntax: the schema does not compile: "}},
 		{`{"schema":{"maximum":1e1000000}}`, []string{"#/request/body/schema syntax: too large: a number has more than 1,000 digits"}},
 		{`{"schema":{"$ref":"#"}}`, []string{"#/request/body/schema syntax: the schema refers to itself without end"}},
-		{`{"schema":{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"anyOf":[{"$ref":"#/$defs/a"}]}}}}`,
-			[]string{"#/request/body/schema syntax: the schema refers to itself without end"}},
+		{
+			`{"schema":{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"anyOf":[{"$ref":"#/$defs/a"}]}}}}`,
+			[]string{"#/request/body/schema syntax: the schema refers to itself without end"},
+		},
 		{`{"schema":{"type":"object","allOf":[{"$ref":"#"}]}}`, []string{"#/request/body/schema syntax: the schema refers to itself without end"}},
 		{`{"schema":"order.json"}`, []string{"#/request/body/schema reference: the schema is the name of a file"}},
 	} {
