@@ -86,7 +86,7 @@ var house = []struct {
 	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue", "engine/regex"}},
 	{pkg: "engine/regex"},
 	{pkg: "openapi", ours: []string{"", "internal/schemawork"}, others: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-	{pkg: "interchange", ours: []string{"", "openapi", "ratelimit", "ratelimit/dialect", "engine/template"}, others: []string{"golang.org/x/text"}},
+	{pkg: "interchange", ours: []string{"", "openapi", "ratelimit", "ratelimit/dialect", "engine/simlimit", "engine/template"}, others: []string{"golang.org/x/text"}},
 	{pkg: "store", ours: []string{""}},
 	{pkg: "store/sqlite", ours: []string{"", "store"}, others: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3", "golang.org/x/sys"}},
 	{pkg: "store/storetest", ours: []string{"", "store"}},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/engine/simlimit"
 	"github.com/mockbase/mockbase/ratelimit"
 	"github.com/mockbase/mockbase/ratelimit/dialect"
 )
@@ -162,7 +163,7 @@ func exampleTime() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 
 
 // fields are the headers of a refusal, in the order of their names.
 func (l *exportedLimit) fields(a *dialect.Answer) []mockbase.Member {
-	writer, err := dialect.New(l.dialects())
+	writer, err := dialect.New(simlimit.FieldOptions(l.LimitPolicy))
 	if err != nil {
 		return nil // A stored limit always has fields that go together.
 	}
@@ -181,23 +182,6 @@ func (l *exportedLimit) fields(a *dialect.Answer) []mockbase.Member {
 	}
 	slices.SortFunc(list, func(a, b mockbase.Member) int { return strings.Compare(a.Key, b.Key) })
 	return list
-}
-
-// dialects say how clients are told of a limit (rule X10).
-func (l *exportedLimit) dialects() dialect.Options {
-	o := dialect.Options{Reset: dialect.Reset(l.Reset), RetryAfter: dialect.Retry(cmp.Or(l.RetryAfter, string(dialect.RetryUnlessNone)))}
-	for _, name := range l.Headers {
-		o.Dialects = append(o.Dialects, dialect.Dialect(name))
-	}
-	if own := l.HeaderNames; own != nil {
-		o.Dialects = []dialect.Dialect{dialect.Custom}
-		for _, f := range []dialect.Field{{Name: own.Limit, Value: "{limit}"}, {Name: own.Remaining, Value: "{remaining}"}, {Name: own.Reset, Value: "{reset}"}} {
-			if f.Name != "" {
-				o.Fields = append(o.Fields, f)
-			}
-		}
-	}
-	return o
 }
 
 // limitBody adds the body of a refusal: the author's own, or the problem that the server makes.

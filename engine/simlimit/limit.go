@@ -77,7 +77,7 @@ func Compile(p *mockbase.LimitPolicy, place Place, at string, faults *mockbase.F
 	}
 	l.checkUse(note)
 	var err error
-	if l.fields, err = dialect.New(fieldOptions(p)); err != nil {
+	if l.fields, err = dialect.New(FieldOptions(p)); err != nil {
 		note("headers", mockbase.FieldConflict, err.Error())
 	}
 	if faults.Len() > before {
@@ -106,8 +106,8 @@ func (l *Limit) checkUse(note func(member string, code mockbase.Code, detail str
 	}
 }
 
-// fieldOptions say how clients are told of a limit (rule X10).
-func fieldOptions(p *mockbase.LimitPolicy) dialect.Options {
+// FieldOptions say how clients are told of a limit (rule X10).
+func FieldOptions(p *mockbase.LimitPolicy) dialect.Options {
 	o := dialect.Options{Reset: dialect.Reset(p.Reset), RetryAfter: dialect.Retry(p.RetryAfter)}
 	if p.RetryAfter == "" {
 		o.RetryAfter = dialect.RetryUnlessNone
