@@ -83,7 +83,7 @@ var house = []struct {
 	{pkg: "engine/webhook", ours: []string{"engine/outbound"}},
 	{pkg: "engine/outbound", ours: []string{""}},
 	{pkg: "engine/jsonvalue", ours: []string{""}},
-	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue", "engine/regex"}},
+	{pkg: "engine/operator", ours: []string{"", "engine/jsonvalue", "engine/regex", "internal/cputime"}},
 	{pkg: "engine/regex"},
 	{pkg: "openapi", ours: []string{"", "internal/schemawork"}, others: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	{pkg: "interchange", ours: []string{"", "openapi", "ratelimit", "ratelimit/dialect", "engine/simlimit", "engine/template"}, others: []string{"golang.org/x/text"}},
@@ -97,8 +97,9 @@ var house = []struct {
 	{pkg: "management/verdict", ours: []string{""}},
 	{pkg: "web"},
 	{pkg: "examples"},
+	{pkg: "internal/cputime"},
 	{pkg: "internal/schemawork", others: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-	{pkg: "internal/testkit", ours: []string{""}, others: []string{"github.com/golang-jwt/jwt/v5", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "golang.org/x/sys"}},
+	{pkg: "internal/testkit", ours: []string{"", "internal/cputime"}, others: []string{"github.com/golang-jwt/jwt/v5", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "golang.org/x/sys"}},
 	{pkg: "cmd/mockbase", ours: []string{"*"}, others: []string{"*"}},
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"runtime"
 	"time"
+
+	"github.com/mockbase/mockbase/internal/cputime"
 )
 
 // freeBytes is how much is looked at before time is measured at all: what most requests come to costs nothing then.
@@ -37,9 +39,9 @@ func (e *Effort) Spend(bytes int) bool {
 	e.next = e.looked + freeBytes
 	if !e.running {
 		runtime.LockOSThread()
-		e.running, e.began = true, processorTime()
+		e.running, e.began = true, cputime.Thread()
 	}
-	e.spent = e.used+processorTime()-e.began > e.most
+	e.spent = e.used+cputime.Thread()-e.began > e.most
 	return !e.spent
 }
 
@@ -51,7 +53,7 @@ func (e *Effort) End() {
 	if !e.running {
 		return
 	}
-	e.used += processorTime() - e.began
+	e.used += cputime.Thread() - e.began
 	e.running = false
 	runtime.UnlockOSThread()
 }

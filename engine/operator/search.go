@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mockbase/mockbase/engine/regex"
+	"github.com/mockbase/mockbase/internal/cputime"
 )
 
 const (
@@ -47,7 +48,7 @@ func (s *search) match(text string) bool {
 	// The processor time is that of a thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r := &timedReader{text: text[at:], each: max(1, measuredRunes/s.instructions), until: processorTime() + longestSearch}
+	r := &timedReader{text: text[at:], each: max(1, measuredRunes/s.instructions), until: cputime.Thread() + longestSearch}
 	r.left = r.each
 	found := s.MatchReader(r)
 	if r.late && !found {
@@ -70,7 +71,7 @@ var _ io.RuneReader = (*timedReader)(nil)
 func (r *timedReader) ReadRune() (ch rune, size int, err error) {
 	if r.left--; r.left < 0 {
 		r.left = r.each
-		r.late = processorTime() > r.until
+		r.late = cputime.Thread() > r.until
 	}
 	if r.late || r.text == "" {
 		return 0, 0, io.EOF

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/mockbase/mockbase/internal/cputime"
 )
 
 // Bounded fails a test when work takes more than the limit. What counts is the processor time of work's own thread, since
@@ -29,7 +31,7 @@ func Fastest(rounds int, work func()) time.Duration {
 func spentBy(work func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	before := threadTime()
+	before := cputime.Thread()
 	work()
-	return threadTime() - before
+	return cputime.Thread() - before
 }
