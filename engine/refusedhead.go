@@ -17,7 +17,7 @@ type HeadBounds struct {
 	BasePath string
 }
 
-// RefuseHead answers a request whose head the server cannot read, so that no plane has seen it (rules N6, N7 and M-6). Its
+// RefuseHead answers a request whose head the server cannot read or whose expectation it does not meet, so that no plane has seen it (rules N6, N7 and M-6). Its
 // problem has the form of the management plane, and names the request by id.
 func RefuseHead(r *parking.Refused, b HeadBounds, id string) *http.Response {
 	p := &problem{Status: r.Status, Instance: id, RequestID: id}
@@ -27,7 +27,10 @@ func RefuseHead(r *parking.Refused, b HeadBounds, id string) *http.Response {
 		p.Status, p.Code, p.Title, p.Detail = long.status, long.code, long.title, long.detail
 	case r.Status == http.StatusRequestHeaderFieldsTooLarge:
 		p.Code, p.Title = mockbase.CodeHeadersTooLarge, "Headers too large"
-		p.Detail = fmt.Sprintf("The request line and the header fields together are longer than %d bytes; look for a cookie or a token that has grown.", b.MaxHeader)
+		p.Detail = fmt.Sprintf("The request line and the header fields together are longer than %d bytes%s; look for a cookie or a token that has grown.", b.MaxHeader, counted(r))
+	case r.Status == http.StatusExpectationFailed:
+		p.Code, p.Title = mockbase.CodeBadRequest, "Expectation failed"
+		p.Detail = "Of all that a request may expect, the server meets 100-continue alone; leave out the header Expect, or send that."
 	default:
 		p.Code, p.Title, p.Detail = mockbase.CodeBadRequest, "Bad request", "The head of the request cannot be read."
 		if r.Reason != "" {
@@ -52,4 +55,12 @@ func RefuseHead(r *parking.Refused, b HeadBounds, id string) *http.Response {
 		StatusCode: p.Status, ProtoMajor: 1, ProtoMinor: 1, Header: h, Close: true,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 	}
+}
+
+// counted says how HTTP/2 counts the length of a head (RFC 9113, section 6.5.2).
+func counted(r *parking.Refused) string {
+	if r.HTTP2 {
+		return ", with the 32 that HTTP/2 counts for each of them"
+	}
+	return ""
 }

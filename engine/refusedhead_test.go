@@ -22,6 +22,8 @@ func TestM6_a_head_that_cannot_be_read_is_a_problem(t *testing.T) {
 		detail  string
 	}{
 		{parking.Refused{Status: 431}, bounds, 431, mockbase.CodeHeadersTooLarge, "longer than 65536 bytes"},
+		{parking.Refused{Status: 431, HTTP2: true}, bounds, 431, mockbase.CodeHeadersTooLarge, "longer than 65536 bytes, with the 32 that HTTP/2 counts"},
+		{parking.Refused{Status: 417}, bounds, 417, mockbase.CodeBadRequest, "100-continue alone"},
 		{parking.Refused{Status: 431, InLine: true}, bounds, 414, mockbase.CodeTargetTooLong, "longer than 16384 bytes"},
 		{parking.Refused{Status: 431, InLine: true}, engine.HeadBounds{MaxHeader: 1 << 10, MaxTarget: 1 << 20}, 431, mockbase.CodeHeadersTooLarge, "longer than 1024 bytes"},
 		{parking.Refused{Status: 400, Reason: "invalid header name", Secure: true}, bounds, 400, mockbase.CodeBadRequest, "cannot be read: invalid header name."},
@@ -57,8 +59,9 @@ func TestAA28_a_head_that_cannot_be_read_is_foretold(t *testing.T) {
 		status int
 		code   string
 	}{
-		"a long field":  {mockbase.SampleRequest{Target: "/a", Headers: [][2]string{{"X", strings.Repeat("a", 100<<10)}}}, 431, "headers-too-large"},
-		"a long target": {mockbase.SampleRequest{Target: "/a?" + strings.Repeat("a", 100<<10)}, 414, "target-too-long"},
+		"a long field":   {mockbase.SampleRequest{Target: "/a", Headers: [][2]string{{"X", strings.Repeat("a", 100<<10)}}}, 431, "headers-too-large"},
+		"a long target":  {mockbase.SampleRequest{Target: "/a?" + strings.Repeat("a", 100<<10)}, 414, "target-too-long"},
+		"an expectation": {mockbase.SampleRequest{Target: "/a", Headers: [][2]string{{"Expect", "202-maybe"}}}, 417, "bad-request"},
 	} {
 		x, err := e.Explain(t.Context(), &mockbase.Question{ProjectID: "prj_1", Request: c.sample})
 		if err != nil {

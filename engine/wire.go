@@ -102,8 +102,8 @@ func readRefusal(from net.Conn) *wireRefusal {
 
 // refusedAs puts the answer that a client gets in the place of net/http's.
 func (e *Engine) refusedAs(f *wireRefusal, head []byte) *wireRefusal {
-	if f.text == "" {
-		return f // A handler's own could be the same, and goes out as it is.
+	if f.text == "" && f.status != http.StatusExpectationFailed {
+		return f
 	}
 	r := &parking.Refused{Status: f.status, Reason: f.text, InLine: int64(bytes.IndexByte(head, '\n')) > e.options.MaxHeader}
 	if f.status != http.StatusNotImplemented {

@@ -68,7 +68,7 @@ func newHTTPServer(handler http.Handler, maxHeader config.Bytes, logger *slog.Lo
 }
 
 func (s *server) serve(l net.Listener, handler http.Handler) {
-	lot := parking.New(newHTTPServer(handler, s.settings.MaxHeader, s.log.Logger), parking.Options{Refuse: s.refuseHead})
+	lot := parking.New(newHTTPServer(handler, s.settings.MaxHeader, s.log.Logger), parking.Options{Refuse: s.refuseHead, MaxHead: int(s.settings.MaxHeader)})
 	s.http.all = append(s.http.all, lot)
 	l = s.behindBalancers(l)
 	go func() {
@@ -86,14 +86,14 @@ func (s *server) serve(l net.Listener, handler http.Handler) {
 	}()
 }
 
-// refuseHead answers a request that belongs to no plane, as its head cannot be read (rule M-6).
+// refuseHead answers a request that belongs to no plane, as its head cannot be read or expects too much (rules M-6, N4 and N7).
 func (s *server) refuseHead(r *parking.Refused) *http.Response {
 	now := s.clock()
 	answer := engine.RefuseHead(r, engine.HeadBounds{
 		MaxHeader: int64(s.settings.MaxHeader), MaxTarget: int64(s.settings.MaxTarget), BasePath: string(s.settings.BasePath),
 	}, mockbase.NewID("req_", now))
 	answer.Header.Set("Date", now.UTC().Format(http.TimeFormat))
-	s.log.Debug("a request without a readable head was refused", slog.Int("status", answer.StatusCode), slog.String("reason", r.Reason))
+	s.log.Debug("a request was refused by its head", slog.Int("status", answer.StatusCode), slog.String("reason", r.Reason))
 	return answer
 }
 

@@ -97,6 +97,7 @@ func TestM6_heads_that_cannot_be_read_are_problems(t *testing.T) {
 		{"GET /mocks/m/demo/hello HTTP/1.1\r\n\r\n", "bad-request", "missing required Host header"},
 		{"GET /mocks/m/demo/hello HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n", "bad-request", "invalid header name"},
 		{"POST /mocks/m/demo/hello HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", "bad-request", "transfer encoding"},
+		{"GET /mocks/api/v1/projects HTTP/1.1\r\nHost: x\r\nExpect: 202-maybe\r\n\r\n", "bad-request", "100-continue"},
 	} {
 		answer := testkit.RawHTTP(t, server.Addr, test.request)
 		var p struct{ Type, Title, Detail, Instance, Code, RequestID string }
@@ -150,6 +151,17 @@ func TestN10_HTTP2_is_served_in_clear_and_over_TLS(t *testing.T) {
 	}
 	secure := start(t, "--ephemeral", "--tls-cert="+filepath.Join(dir, "cert.pem"), "--tls-key="+filepath.Join(dir, "key.pem"))
 	expectHTTP2(t, &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}, secure.URL)
+	for _, c := range []struct {
+		transport *http.Transport
+		base      string
+	}{
+		{&http.Transport{Protocols: only2}, plain.URL},
+		{&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}, secure.URL},
+	} {
+		for _, path := range []string{"/m/demo/hello", "/api/v1/projects"} {
+			expectRefusals(t, c.transport, c.base+path)
+		}
+	}
 
 	old := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MaxVersion: tls.VersionTLS11}}
 	t.Cleanup(old.CloseIdleConnections)
@@ -165,6 +177,40 @@ func expectHTTP2(t *testing.T, transport *http.Transport, base string) {
 	for _, path := range []string{"/m/demo/hello", "/healthz"} {
 		if answer := c.call(t, http.StatusOK, http.MethodGet, path, ""); answer.ProtoMajor != 2 {
 			t.Errorf("%s%s is answered in %s", base, path, answer.Proto)
+		}
+	}
+}
+
+// expectRefusals expects problems where the head of a request of HTTP/2 is refused, on either plane (rules N4, N7 and M-6).
+func expectRefusals(t *testing.T, transport *http.Transport, address string) {
+	t.Helper()
+	t.Cleanup(transport.CloseIdleConnections)
+	for _, c := range []struct {
+		name, value, code, detail string
+		status                    int
+	}{
+		{"X-Long", strings.Repeat("a", 65<<10), "headers-too-large", "65536 bytes", http.StatusRequestHeaderFieldsTooLarge},
+		{"Cookie", "a=" + strings.Repeat("b", 200<<10), "headers-too-large", "65536 bytes", http.StatusRequestHeaderFieldsTooLarge},
+		{"Expect", "202-maybe", "bad-request", "100-continue", http.StatusExpectationFailed},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set(c.name, c.value)
+		answer, err := (&http.Client{Transport: transport, Timeout: patience}).Do(r)
+		if err != nil {
+			t.Fatalf("%s with %s: %v", address, c.name, err)
+		}
+		var p struct{ Code, Detail, RequestID string }
+		if err := json.NewDecoder(answer.Body).Decode(&p); err != nil {
+			t.Errorf("%s with %s: %v", address, c.name, err)
+		}
+		answer.Body.Close()
+		if answer.ProtoMajor != 2 || answer.StatusCode != c.status || answer.Header.Get("Content-Type") != "application/problem+json" || p.Code != c.code ||
+			!strings.Contains(p.Detail, c.detail) || p.RequestID == "" || answer.Header.Get("X-Content-Type-Options") != "nosniff" || answer.Header.Get("Date") == "" ||
+			(answer.Header.Get("Strict-Transport-Security") != "") != strings.HasPrefix(address, "https:") {
+			t.Errorf("%s with %s: %s %d %v %+v", address, c.name, answer.Proto, answer.StatusCode, answer.Header, p)
 		}
 	}
 }

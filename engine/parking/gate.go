@@ -19,6 +19,7 @@ type gate struct {
 
 // Accept waits for the next connection on which something happens.
 func (g *gate) Accept() (net.Conn, error) {
+	g.lot.widen()
 	select {
 	case conn := <-g.lot.tenancies:
 		return conn, nil

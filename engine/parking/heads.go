@@ -24,6 +24,9 @@ const (
 	lineRoom         = 64
 	nameLength       = "Content-Length"
 	nameCoding       = "Transfer-Encoding"
+	nameExpect       = "Expect"
+	expectContinue   = "100-continue"
+	methodHead       = "HEAD "
 	prefaceHTTP2     = "PRI * HTTP/2.0"
 	longestLength    = 19
 	chunkSizeHexBits = 64
@@ -38,6 +41,10 @@ type heads struct {
 	// coded and sized tell which lengths the present head states, size is the second one.
 	coded, sized bool
 	size         int64
+	// expects tells that the present head states an expectation, unmet that some head stated one that net/http does not meet.
+	expects, unmet bool
+	// bodiless tells that the answer to the last request line has no body.
+	bodiless bool
 	// rest is what is to come of a body or a chunk.
 	rest int64
 	// part is the beginning of a line whose end is to come; cut tells that it is longer than that.
@@ -87,7 +94,11 @@ func (h *heads) refuse(p []byte) (again bool) {
 
 // passes tells whether a line is a field that does not matter, like most.
 func (h *heads) passes(line []byte) bool {
-	return h.begun && h.parts == 0 && h.phase == inHead && len(line) > 1 && line[0]|0x20 != 'c' && line[0]|0x20 != 't'
+	if !h.begun || h.parts > 0 || h.phase != inHead || len(line) < 2 {
+		return false
+	}
+	first := line[0] | 0x20
+	return first != 'c' && first != 't' && first != 'e'
 }
 
 // end takes the rest of a line.
@@ -151,7 +162,7 @@ func (h *heads) takeField(line []byte) {
 	case len(line) == 0:
 		h.endHead()
 	case !h.begun:
-		h.begun = true
+		h.begun, h.bodiless = true, bytes.HasPrefix(line, []byte(methodHead))
 		if bytes.HasPrefix(line, []byte(prefaceHTTP2)) {
 			h.phase = beyond
 		}
@@ -159,7 +170,19 @@ func (h *heads) takeField(line []byte) {
 		h.takeLength(bytes.Trim(line[len(nameLength)+1:], " \t"))
 	case names(line, nameCoding):
 		h.coded, h.everCoded = true, true
+	case names(line, nameExpect) && !h.expects:
+		h.takeExpectation(bytes.TrimSpace(line[len(nameExpect)+1:]))
 	}
+}
+
+// takeExpectation takes the first one of a head: net/http looks at no other.
+func (h *heads) takeExpectation(value []byte) {
+	h.expects = true
+	met := len(value) == 0
+	for token := range bytes.SplitSeq(value, []byte{','}) {
+		met = met || bytes.EqualFold(bytes.TrimSpace(token), []byte(expectContinue))
+	}
+	h.unmet = h.unmet || !met
 }
 
 // names tells whether a line states a field.
@@ -187,7 +210,7 @@ func (h *heads) endHead() {
 	case h.size > 0:
 		h.phase, h.rest = inBody, h.size
 	}
-	h.coded, h.sized, h.size = false, false, 0
+	h.coded, h.sized, h.size, h.expects = false, false, 0, false
 }
 
 // takeSize takes the line before a chunk; extensions are ignored.

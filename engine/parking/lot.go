@@ -26,9 +26,12 @@ type Options struct {
 	Shortest time.Duration
 	// Linger is how long net/http keeps a connection between two requests; 0 is a second.
 	Linger time.Duration
-	// Refuse answers, in net/http's place, a request of HTTP/1 that it hands to no handler; the connection closes then. Nil, and
+	// Refuse answers, in net/http's place, a request that it hands to no handler; a connection of HTTP/1 closes then. Nil, and
 	// no answer, leave it to net/http.
 	Refuse func(r *Refused) *http.Response
+	// MaxHead bounds the head of a request of HTTP/2 in bytes, as RFC 9113, section 6.5.2, counts them: Refuse answers one that
+	// is longer by up to 192 KiB. 0 leaves the bound to the server's MaxHeaderBytes, which is always that of HTTP/1.
+	MaxHead int
 }
 
 // Lot keeps the connections of one server while nothing happens on them.
@@ -38,6 +41,8 @@ type Lot struct {
 	idleTimeout      time.Duration
 	shortest, linger time.Duration
 	refuse           func(r *Refused) *http.Response
+	maxHead          int
+	widened          sync.Once
 	tenancies        chan net.Conn
 	closed           chan struct{}
 	once             sync.Once
@@ -61,7 +66,7 @@ type Lot struct {
 func New(server *http.Server, o Options) *Lot {
 	l := &Lot{
 		server: server, headerTimeout: server.ReadHeaderTimeout, idleTimeout: server.IdleTimeout,
-		shortest: orElse(o.Shortest, shortest), linger: orElse(o.Linger, linger), refuse: o.Refuse,
+		shortest: orElse(o.Shortest, shortest), linger: orElse(o.Linger, linger), refuse: o.Refuse, maxHead: o.MaxHead,
 		tenancies: make(chan net.Conn), closed: make(chan struct{}), lines: map[*line]*Delayed{},
 	}
 	server.Handler = &reception{next: server.Handler, lot: l}

@@ -21,7 +21,8 @@ type reception struct {
 
 var _ http.Handler = (*reception)(nil)
 
-// ServeHTTP calls for delayed answers, and has connections closed whose requests can be read in two ways (rule N5).
+// ServeHTTP calls for delayed answers, has connections closed whose requests can be read in two ways (rule N5), and refuses heads of
+// HTTP/2 (rules N4 and N7).
 func (s *reception) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if t := s.unusual(r); t != nil {
 		t.acquit()
@@ -32,6 +33,9 @@ func (s *reception) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			d.Answer(w, r)
 			return
 		}
+	}
+	if r.ProtoMajor == 2 && s.lot.refuses(w, r) {
+		return
 	}
 	s.next.ServeHTTP(w, r)
 }

@@ -13,13 +13,16 @@ import (
 // told is a lot whose owner answers what net/http refuses, with what it was told.
 func told(t *testing.T) *delaying {
 	t.Helper()
-	return serveDelaying(t, parking.Options{Refuse: func(r *parking.Refused) *http.Response {
+	return serveDelaying(t, parking.Options{MaxHead: 8 << 10, Refuse: func(r *parking.Refused) *http.Response {
 		if r.Status == http.StatusHTTPVersionNotSupported {
 			return nil
 		}
 		text := r.Reason
 		if r.InLine {
 			text += "in line"
+		}
+		if r.HTTP2 {
+			text = strings.TrimSpace(text + " HTTP/2")
 		}
 		return &http.Response{
 			StatusCode: r.Status, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"X-Own": {text}}, Close: true,
@@ -29,12 +32,16 @@ func told(t *testing.T) *delaying {
 		s.MaxHeaderBytes = 4 << 10
 		next := s.Handler
 		s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/refuses" {
+			switch r.URL.Path {
+			case "/refuses":
+				w.Header()["Connection"] = []string{"close"}
+				http.Error(w, "400 Bad Request", http.StatusBadRequest)
+			case "/expects":
+				w.Header()["Connection"] = []string{"close"}
+				w.WriteHeader(http.StatusExpectationFailed)
+			default:
 				next.ServeHTTP(w, r)
-				return
 			}
-			w.Header()["Connection"] = []string{"close"}
-			http.Error(w, "400 Bad Request", http.StatusBadRequest)
 		})
 	})
 }
@@ -66,6 +73,36 @@ func TestM6_heads_that_cannot_be_read_are_answered_by_the_owner(t *testing.T) {
 	if answer := testkit.RawHTTP(t, d.addr, "GET /refuses HTTP/1.1\r\nHost: x\r\n\r\n"); answer.Status != 400 || string(answer.Body) != "400 Bad Request\n" {
 		t.Errorf("a handler's own: %s %q", answer.StatusLine, answer.Body)
 	}
+}
+
+// N4: what net/http does not meet, whatever the version and the method of the request.
+func TestN4_expectations_that_are_not_met_are_answered_by_the_owner(t *testing.T) {
+	t.Parallel()
+	d := told(t)
+	for _, c := range []struct {
+		request string
+		status  int
+		body    string
+	}{
+		{"GET / HTTP/1.1\r\nHost: x\r\nExpect: 202-maybe\r\n\r\n", 417, "own"},
+		{"GET / HTTP/1.0\r\nHost: x\r\nEXPECT:202-maybe\r\n\r\n", 417, "own"},
+		{"HEAD / HTTP/1.1\r\nHost: x\r\nExpect: 202-maybe\r\n\r\n", 417, ""},
+		{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 202-maybe, x" + strings.Repeat("y", 100) + "\r\n\r\nabc", 417, "own"},
+		{"GET /next HTTP/1.1\r\nHost: x\r\nExpect:\r\n\r\n", 200, "answer to /next "},
+		{"GET /expects HTTP/1.1\r\nHost: x\r\n\r\n", 417, ""},
+		{"GET /expects HTTP/1.1\r\nHost: x\r\nExpect: x, 100-Continue\r\n\r\n", 417, ""},
+	} {
+		conn := testkit.DialHTTP(t, d.addr)
+		conn.Send(c.request)
+		method, _, _ := strings.Cut(c.request, " ")
+		if answer := conn.Read(method); answer.Status != c.status || string(answer.Body) != c.body {
+			t.Errorf("%.60q: %s %q", c.request, answer.StatusLine, answer.Body)
+		}
+	}
+	conn := testkit.DialHTTP(t, d.addr)
+	conn.Send("GET /next HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nExpect: 202-maybe\r\n\r\n")
+	expect(t, conn.Read(http.MethodGet), http.StatusOK, "answer to /next ")
+	expect(t, conn.Read(http.MethodGet), http.StatusExpectationFailed, "own")
 }
 
 // N7: the request behind another one on the same connection.
