@@ -18,7 +18,7 @@ const (
 func (s *source) cutDeep() {
 	if deeper(s.root, maxNested) {
 		s.root = s.cut(place{node: s.root, at: "#"}, maxNested)
-		s.resolved, s.anchors = nil, nil
+		s.resolved, s.identities = nil, nil
 	}
 }
 

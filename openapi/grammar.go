@@ -279,7 +279,7 @@ func (g *grammarian) lookInside(p place, f, parts form) {
 		if own == formFree || !ok && strings.HasPrefix(m.Key, "x-") {
 			continue
 		}
-		at := place{node: m.Value, at: p.at + "/" + mockbase.PointerToken(m.Key)}
+		at := p.below(mockbase.PointerToken(m.Key), m.Value)
 		g.look(at, m.Key, own)
 		if list := g.words[f][m.Key]; list != nil && hasKind(own, m.Value.Kind) && hasKind(formWord, m.Value.Kind) && !slices.Contains(list, m.Value.Text) && !g.told[at.at] {
 			g.source.notes.add(at, mockbase.FieldEnum, quoted(m.Key)+" is "+quoted(m.Value.Text)+" and none of "+strings.Join(list, ", "))

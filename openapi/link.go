@@ -71,8 +71,8 @@ func (l *link) target() *operation {
 		}
 		return d.operations[at]
 	}
-	found, ok := d.source.resolve(ref)
-	at := slices.IndexFunc(d.operations, func(op *operation) bool { return ok && op.at.node == found.node })
+	found := d.source.resolve(place{}, ref)
+	at := slices.IndexFunc(d.operations, func(op *operation) bool { return op.at.node == found.node })
 	switch {
 	case at >= 0:
 		return d.operations[at]

@@ -50,7 +50,7 @@ func (m *merger) referred(p place, depth int) {
 		return
 	}
 	if m.shape.name == "" {
-		m.shape.name = at.at[strings.LastIndexByte(at.at, '/')+1:]
+		m.shape.name = lastToken(at.at)
 	}
 	m.add(at, depth+1)
 }
@@ -257,18 +257,21 @@ func (m *merger) discriminator(p place) {
 	if name == "" || m.shape.name == "" || p.find("oneOf").node != nil || p.find("anyOf").node != nil {
 		return
 	}
-	m.force(name, discriminatorKey(at, m.shape.name))
+	m.force(name, m.schemas.discriminatorKey(p, m.shape.name, nil))
 }
 
 // discriminate forces the value that names a branch.
 func (m *merger) discriminate(g *group, branch int) {
-	at := g.owner.find("discriminator")
-	name := at.text("propertyName")
+	name := g.owner.find("discriminator").text("propertyName")
 	ref := g.branches[branch].reference()
 	if name == "" || ref == "" {
 		return
 	}
-	m.force(name, discriminatorKey(at, ref[strings.LastIndexByte(ref, '/')+1:]))
+	to := m.schemas.source.resolve(g.branches[branch], ref)
+	if to.node != nil && !strings.HasPrefix(ref, "#/") {
+		ref = to.at // what is referred to by an $id or an anchor has the name of its place
+	}
+	m.force(name, m.schemas.discriminatorKey(g.owner, lastToken(ref), to.node))
 }
 
 func (m *merger) force(name, value string) {
@@ -278,9 +281,9 @@ func (m *merger) force(name, value string) {
 }
 
 // discriminatorKey is the mapping's key for a schema, or the schema's own name.
-func discriminatorKey(discriminator place, name string) string {
-	for _, m := range discriminator.find("mapping").members() {
-		if m.is(mockbase.NodeText) && m.node.Text[strings.LastIndexByte(m.node.Text, '/')+1:] == name {
+func (s *schemas) discriminatorKey(owner place, name string, schema *mockbase.Node) string {
+	for _, m := range owner.find("discriminator").find("mapping").members() {
+		if m.is(mockbase.NodeText) && (lastToken(m.node.Text) == name || schema != nil && s.source.resolve(owner, m.node.Text).node == schema) {
 			return m.name
 		}
 	}

@@ -165,7 +165,7 @@ func presentMember(p place, name string) place {
 		return place{}
 	}
 	if n := p.node.Find(name); n != nil {
-		return place{node: n, at: p.at + "/" + mockbase.PointerToken(name)}
+		return p.below(mockbase.PointerToken(name), n)
 	}
 	return place{}
 }

@@ -26,15 +26,25 @@ const (
 type schemas struct {
 	source *source
 
-	mu     sync.Mutex
-	family schemawork.Family
-	byNode map[*mockbase.Node]*schema
-	// list holds the schemas by number, which is how addresses name them.
-	list []*schema
+	mu      sync.Mutex
+	family  schemawork.Family
+	byPlace map[schemaKey]*schema
+	// list holds the schemas by number, which is how addresses name them; scoped counts the values in those that have a scope.
+	list   []*schema
+	scoped int
 	// texts counts what was compiled, longest are the schemas in the longest of them.
 	texts, longest int
 	// steps counts the schemas that were compiled with each other, and the values that were made.
 	steps atomic.Int64
+}
+
+// mostScoped bounds the values in schemas that differ from others by their scope alone.
+const mostScoped = 100_000
+
+// schemaKey is a schema as it is where certain dynamic anchors count.
+type schemaKey struct {
+	node  *mockbase.Node
+	scope *scope
 }
 
 // schema is one schema of a document.
@@ -56,7 +66,7 @@ type schema struct {
 }
 
 func newSchemas(s *source) *schemas {
-	return &schemas{source: s, byNode: map[*mockbase.Node]*schema{}}
+	return &schemas{source: s, byPlace: map[schemaKey]*schema{}}
 }
 
 // of returns the schema at a place, nil if there is none.
@@ -71,11 +81,20 @@ func (s *schemas) of(p place) *schema {
 
 // number returns the schema at a place. The schemas must be locked.
 func (s *schemas) number(p place) *schema {
-	if own := s.byNode[p.node]; own != nil {
+	key := schemaKey{p.node, p.scope}
+	if own := s.byPlace[key]; own != nil {
 		return own
 	}
+	if p.scope != nil {
+		if s.scoped >= mostScoped {
+			s.source.notes.add(p, mockbase.FieldLimit, "the document fills in its schemas in more ways than are told apart: the dynamic references of this one mean what stands with them")
+			p.scope = nil
+			return s.number(p)
+		}
+		s.scoped += valuesIn(p.node)
+	}
 	own := &schema{place: p, owner: s, number: len(s.list)}
-	s.byNode[p.node] = own
+	s.byPlace[key] = own
 	s.list = append(s.list, own)
 	return own
 }

@@ -33,16 +33,40 @@ type source struct {
 	version string
 	notes   *notes
 
-	mu       sync.Mutex
-	resolved map[string]place
-	anchors  map[string]place
-	patterns patterns
+	mu         sync.Mutex
+	resolved   map[meant]target
+	identities *identities
+	patterns   patterns
+}
+
+// meant is a reference in the resource that it stands in, nil for the document itself; target is what it leads to.
+type meant struct {
+	owner *resource
+	ref   string
+	// dynamic tells that it is a $dynamicRef.
+	dynamic bool
+}
+
+type target struct {
+	place
+
+	// loose tells that the rules of $id lead nowhere, and a part of that name was taken.
+	loose bool
+	// anchor is the dynamic anchor that a $dynamicRef names, "" for none.
+	anchor string
 }
 
 // place is a node and the pointer that leads to it.
 type place struct {
 	node *mockbase.Node
 	at   string
+	// scope are the dynamic anchors that count here, nil for none.
+	scope *scope
+}
+
+// below is the place of a member or an item; token is its name as pointers write it.
+func (p place) below(token string, n *mockbase.Node) place {
+	return place{node: n, at: p.at + "/" + token, scope: p.scope}
 }
 
 // is tells whether there is a node of this kind.
@@ -57,7 +81,7 @@ func (p place) find(name string) place {
 	if n == nil || n.Kind == mockbase.NodeNull {
 		return place{}
 	}
-	return place{node: n, at: p.at + "/" + mockbase.PointerToken(name)}
+	return p.below(mockbase.PointerToken(name), n)
 }
 
 // text returns the text of a member, "" if it is none. Numbers count as text: versions and names are written like that.
@@ -88,7 +112,7 @@ func (p place) items() []place {
 	}
 	list := make([]place, len(p.node.Items))
 	for i, item := range p.node.Items {
-		list[i] = place{node: item, at: p.at + "/" + strconv.Itoa(i)}
+		list[i] = p.below(strconv.Itoa(i), item)
 	}
 	return list
 }
@@ -106,15 +130,14 @@ func (p place) members() []member {
 	}
 	list := make([]member, 0, len(p.node.Members))
 	for _, m := range p.node.Members {
-		list = append(list, member{name: m.Key, place: place{node: m.Value, at: p.at + "/" + mockbase.PointerToken(m.Key)}})
+		list = append(list, member{name: m.Key, place: p.below(mockbase.PointerToken(m.Key), m.Value)})
 	}
 	return list
 }
 
 func (s *source) top() place { return place{node: s.root, at: "#"} }
 
-// reference returns the text of $ref, "" if the node is no reference. $dynamicRef is read like it: schemas that another
-// document overrides are not known here.
+// reference returns the text of $ref or else $dynamicRef, "" if the node is no reference.
 func (p place) reference() string {
 	if !p.is(mockbase.NodeObject) {
 		return ""
@@ -149,12 +172,15 @@ func (s *source) follow(p place) (place, bool) {
 		if met != nil {
 			met[p.node] = true
 		}
-		next, ok := s.resolve(ref)
-		if !ok {
+		next := s.resolve(p, ref)
+		switch {
+		case next.node == nil:
 			s.notes.add(p, mockbase.FieldReference, "the reference "+quoted(asWritten(ref))+" leads nowhere within the document")
 			return place{}, false
+		case next.loose:
+			s.notes.add(p, mockbase.FieldReference, "the reference "+quoted(asWritten(ref))+" leads nowhere by the $id that is its base: "+next.at+" is taken, which has that name elsewhere in the document")
 		}
-		p = next
+		p = next.place
 	}
 	s.notes.add(start, mockbase.FieldReference, "more than "+strconv.Itoa(longestChain)+" references lead to one another: they are not followed")
 	return place{}, false
@@ -173,35 +199,72 @@ func (s *source) object(p place, what string) (place, bool) {
 	return at, ok && at.is(mockbase.NodeObject)
 }
 
-// resolve finds what a reference names within the document.
-func (s *source) resolve(ref string) (place, bool) {
+// resolve finds what a reference of a place names within the document. Its node is nil if that is nothing.
+func (s *source) resolve(p place, ref string) target {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p, met := s.resolved[ref]; met {
-		return p, p.node != nil
+	s.name()
+	to := s.known(meant{s.identities.owners[p.node], ref, p.dynamic()})
+	if to.node != nil && s.identities.filled {
+		s.enter(p, &to)
 	}
-	p := s.lookUp(ref)
-	if s.resolved == nil {
-		s.resolved = map[string]place{}
-	}
-	s.resolved[ref] = p
-	return p, p.node != nil
+	return to
 }
 
-func (s *source) lookUp(ref string) place {
-	fragment, local := strings.CutPrefix(ref, "#")
-	switch {
-	case !local:
-		return s.identified(ref)
-	case fragment == "" || fragment == "/":
-		return s.top()
-	case fragment[0] != '/':
-		return s.anchored(fragment)
+// known looks a reference up, once.
+func (s *source) known(m meant) target {
+	to, met := s.resolved[m]
+	if !met {
+		to = s.lookUp(m)
+		if s.resolved == nil {
+			s.resolved = map[meant]target{}
+		}
+		s.resolved[m] = to
 	}
-	if decoded, err := unescape(fragment); err == nil {
-		fragment = decoded
+	return to
+}
+
+// name reads what has a name of its own in the document, once. The source is locked.
+func (s *source) name() {
+	if s.identities == nil {
+		s.identities = newIdentities(s.dialect)
+		s.identities.add(s.top(), baseOfDocument())
 	}
-	return walk(s.top(), fragment)
+}
+
+// identified is the resource of a schema with an $id, nil where that names none, and the first one of that name.
+func (s *source) identified(p place) (own, first *resource) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name()
+	own = s.identities.owners[p.node]
+	if own == nil || own.root.node != p.node {
+		return nil, nil
+	}
+	return own, s.identities.byURI[own.uri]
+}
+
+// lookUp goes by the rules of $id and, where they lead nowhere, by the places and names of the whole document, as documents do whose
+// authors know nothing of a base.
+func (s *source) lookUp(m meant) target {
+	document := s.identities.byURI[documentBase]
+	if m.owner == nil {
+		m.owner = document
+	}
+	if r := s.identities.named(m.owner, m.ref); r != nil {
+		if p := r.part(fragmentOf(m.ref)); p.node != nil {
+			to := target{place: p}
+			if anchor := fragmentOf(m.ref); m.dynamic && r.dynamic[anchor].node != nil {
+				to.anchor = anchor
+			}
+			return to
+		}
+	}
+	p := s.identities.loose[m.ref]
+	if p.node == nil {
+		p = s.identities.find(document, m.ref)
+	}
+	return target{place: p, loose: s.dialect == dialect31}
 }
 
 // walk follows a JSON Pointer from a place.
@@ -213,7 +276,7 @@ func walk(p place, pointer string) place {
 			if err != nil || i < 0 || i >= len(p.node.Items) {
 				return place{}
 			}
-			p = place{node: p.node.Items[i], at: p.at + "/" + token}
+			p = p.below(token, p.node.Items[i])
 			continue
 		}
 		next := p.find(token)
@@ -223,40 +286,6 @@ func walk(p place, pointer string) place {
 		p = next
 	}
 	return p
-}
-
-// anchored finds $anchor and $dynamicAnchor, identified $id. All of them are looked for once.
-func (s *source) anchored(name string) place { return s.named("#" + name) }
-
-func (s *source) identified(id string) place { return s.named(id) }
-
-func (s *source) named(name string) place {
-	if s.anchors == nil {
-		s.anchors = map[string]place{}
-		s.collectAnchors(s.top(), 0)
-	}
-	return s.anchors[name]
-}
-
-func (s *source) collectAnchors(p place, depth int) {
-	if depth > maxDepth {
-		return
-	}
-	for _, item := range p.items() {
-		s.collectAnchors(item, depth+1)
-	}
-	for _, m := range p.members() {
-		if m.is(mockbase.NodeText) {
-			switch m.name {
-			case "$anchor", "$dynamicAnchor":
-				s.anchors["#"+m.node.Text] = p
-			case "$id":
-				s.anchors[m.node.Text] = p
-			}
-			continue
-		}
-		s.collectAnchors(m.place, depth+1)
-	}
 }
 
 // notes collects warnings. Operations are compiled when they are first called, so it may be told at any time.

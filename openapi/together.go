@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 )
@@ -14,6 +15,7 @@ func (g *grammarian) lookTogether(p place, f form) {
 	case formSchema, formItems:
 		g.lookReference(p)
 		g.lookTypes(p)
+		g.lookIdentity(p)
 	case formServer:
 		g.lookVariables(p)
 	case formParameters:
@@ -36,6 +38,23 @@ func (g *grammarian) lookReference(p place) {
 func (g *grammarian) lookTypes(p place) {
 	if at := p.find("type"); at.is(mockbase.NodeList) && g.source.dialect == dialect30 {
 		g.source.notes.add(at, mockbase.FieldType, "lists of types are known since OpenAPI 3.1, and the document is of version "+g.source.version+": it is read like one of 3.1")
+	}
+}
+
+// lookIdentity warns of an $id that names no schema, or not this one.
+func (g *grammarian) lookIdentity(p place) {
+	at := p.find("$id")
+	if !at.is(mockbase.NodeText) || strings.HasPrefix(at.node.Text, "#") || g.source.dialect != dialect31 {
+		return
+	}
+	_, fragment, _ := strings.Cut(at.node.Text, "#")
+	switch own, first := g.source.identified(p); {
+	case own == nil:
+		g.source.notes.add(at, mockbase.FieldPattern, "the $id "+quoted(at.node.Text)+" is no URI reference: the references within the schema have the base around it")
+	case fragment != "":
+		g.source.notes.add(at, mockbase.FieldPattern, "the fragment of the $id "+quoted(at.node.Text)+" is left out: a part of a schema is named by $anchor")
+	case own.root.node != first.root.node:
+		g.source.notes.add(at, mockbase.FieldUnique, "the $id "+quoted(at.node.Text)+" is that of "+first.root.at+" too, which references to it lead to")
 	}
 }
 

@@ -87,7 +87,33 @@ func (f Files) Bundle(root string) (*Source, error) {
 			Hint: "name one of " + strings.Join(some(slices.Sorted(maps.Keys(f))), ", "),
 		}
 	}
-	return Bundle(root, text, f.open)
+	var known map[string]string
+	return bundle(root, text, &bundler{open: f.open, identified: func(id string) (string, bool) {
+		if known == nil {
+			known = f.identified()
+		}
+		name, ok := known[id]
+		return name, ok
+	}})
+}
+
+// identified are the names of the files that are schemas with an $id, by it.
+func (f Files) identified() map[string]string {
+	found := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if !bytes.Contains(f[name], []byte("$id")) {
+			continue
+		}
+		tree, err := (&source{notes: &notes{}}).read(f[name])
+		if err != nil {
+			continue
+		}
+		id, _, _ := strings.Cut(place{node: tree}.text("$id"), "#")
+		if _, met := found[id]; !met && strings.Contains(id, ":") {
+			found[id] = name
+		}
+	}
+	return found
 }
 
 // Text is the file of an upload that has only one, and nil else.

@@ -195,7 +195,7 @@ func (r *reporter) discriminated(e *jsonschema.ValidationError, at place, name, 
 		r.add(e, "required", "the member says which kind of object this is, and is required", name)
 		return
 	}
-	branch := mapped(at, keyword, given)
+	branch := r.schemas.mapped(at, keyword, given)
 	if branch < 0 {
 		r.add(e, codeUnknown, "no schema is known for "+quoted(given), name)
 		return
@@ -230,19 +230,27 @@ func (s *schemas) placeOf(address string) place {
 }
 
 // mapped is the branch that a discriminator's value names, -1 for none: by mapping, or by the name of the schema.
-func mapped(at place, keyword, given string) int {
+func (s *schemas) mapped(at place, keyword, given string) int {
 	ref := at.find("discriminator").find("mapping").text(given)
+	meant := s.source.resolve(at, ref).node
 	if ref == "" {
-		ref = given
+		ref, meant = given, nil
 	}
 	for i, branch := range at.find(keyword).items() {
 		own := branch.reference()
-		if own == ref || own != "" && own[strings.LastIndexByte(own, '/')+1:] == ref {
+		if own == "" {
+			continue
+		}
+		to := s.source.resolve(branch, own)
+		if own == ref || lastToken(own) == ref || lastToken(to.at) == ref || to.node != nil && to.node == meant {
 			return i
 		}
 	}
 	return -1
 }
+
+// lastToken is what follows the last slash of a reference or a pointer.
+func lastToken(text string) string { return text[strings.LastIndexByte(text, '/')+1:] }
 
 // valueAt follows a location in a value.
 func valueAt(value any, location []string) any {
