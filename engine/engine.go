@@ -143,9 +143,11 @@ type Engine struct {
 	examined atomic.Pointer[program]
 	// prepared are programs that may be published next, by the ids of their projects.
 	prepared sync.Map
-	date     dateLine
-	library  library
-	calls    sync.Pool
+	// checked are the routes of mocks that may be stored next.
+	checked checkedRoutes
+	date    dateLine
+	library library
+	calls   sync.Pool
 
 	// policy is the operator's, and reach that of the projects that do not narrow it.
 	policy  *outbound.Policy

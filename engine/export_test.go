@@ -169,3 +169,13 @@ func SharesLines(e *Engine, projectID, one, other string) bool {
 	}
 	return lines[one] == lines[other]
 }
+
+// MaxChecked is maxChecked.
+const MaxChecked = maxChecked
+
+// Checked counts the mocks that were compiled to be checked and wait to be published.
+func (e *Engine) Checked() int {
+	e.checked.mu.Lock()
+	defer e.checked.mu.Unlock()
+	return len(e.checked.kept)
+}

@@ -152,7 +152,7 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 	if err := p.collect(former); err != nil {
 		return nil, err
 	}
-	if err := p.enter(routes); err != nil {
+	if err := p.enter(e, routes); err != nil {
 		return nil, err
 	}
 	if err := p.describeAll(e, former); err != nil {
@@ -169,13 +169,16 @@ func (e *Engine) compile(s *mockbase.Snapshot, former *program) (*program, error
 }
 
 // enter fills in the entries, compiling the mocks that are not known.
-func (p *program) enter(kept heritage) error {
+func (p *program) enter(e *Engine, kept heritage) error {
 	mocks, known := p.snapshot.Mocks, kept.routes()
 	p.entries = make([]entry, len(mocks), len(mocks)+len(p.collected))
 	for i, m := range mocks {
 		r := known[m]
 		if at, ok := kept.place(i); ok {
 			r = kept.former.entries[at].route
+		}
+		if r == nil {
+			r = e.checked.take(m, p.settings)
 		}
 		if r == nil {
 			var faults mockbase.Faults

@@ -50,16 +50,15 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 }
 
 // CheckMock lists what of a mock this engine cannot act on, or cannot compile. Pointers are relative to the mock. Of a mock
-// that could be read in part alone, the rest is checked: see [mockbase.MoreFaults].
+// that could be read in part alone, the rest is checked: see [mockbase.MoreFaults]. A mock that has its identity already, and
+// is published as it is, is not compiled again.
 func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	u := refusals{document: m.Document}
 	u.refuseIf(e.options.Limits == nil && limited(m.RateLimit), "#/rateLimit")
-	s, err := e.compileSettings(c, &mockbase.Faults{})
-	if err != nil {
-		// CheckConfig reports this, with its place; the mock does not depend on it.
-		s = e.nowhere.settings
+	s, served := e.checkSettings(c, m)
+	if r := compileRoute(c, s, m, &u.faults); served && r != nil && u.faults.Len() == 0 {
+		e.checked.put(r, s)
 	}
-	compileRoute(c, s, m, &u.faults)
 	return u.placed()
 }
 

@@ -31,7 +31,9 @@ func (c *Catalog) CreateMock(ctx context.Context, projectID string, m *mockbase.
 		if m.NameGenerated {
 			m = renamed(m, mockbase.UniqueName(m.Name, taken))
 		}
-		if err := mockbase.Invalid(c.checkMock(&s.Project.Config, m)); err != nil {
+		// What is checked is what is published, so that the plane need not compile it twice.
+		next := c.newMock(m, s.Project.ID, by)
+		if err := mockbase.Invalid(c.checkMock(&s.Project.Config, next)); err != nil {
 			return err
 		}
 		if err := refuseReadOnly(s.Project); err != nil {
@@ -43,7 +45,7 @@ func (c *Catalog) CreateMock(ctx context.Context, projectID string, m *mockbase.
 		if err := reached("maxMocksPerProject", c.quotas.Load().MaxMocksPerProject, len(s.Mocks)+1); err != nil {
 			return err
 		}
-		created = c.newMock(m, s.Project.ID, by)
+		created = next
 		created.Order = lastOrder(s.Mocks) + orderStep
 		// Snapshots share the room behind their mocks: it is written by the next change of the latest alone, and every other
 		// kind of change begins with a copy.
