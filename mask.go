@@ -25,28 +25,26 @@ func MaskSecrets(document []byte, names ...string) json.RawMessage {
 	if err != nil {
 		return nil
 	}
-	return maskNode(root, names).JSON()
+	maskNode(root, names)
+	return root.JSON()
 }
 
-// maskNode is a copy of a tree with its secrets masked.
-func maskNode(n *Node, names []string) *Node {
-	masked := *n
-	masked.Members, masked.Items = nil, nil
+// maskNode masks the secrets of a tree that is nobody else's.
+func maskNode(n *Node, names []string) {
 	secret := n.Find("secret")
 	isSecret := secret != nil && secret.Kind == NodeBool && secret.Text == "true"
-	for _, m := range n.Members {
+	for i := range n.Members {
+		m := &n.Members[i]
 		hidden := isSecret && m.Key == "value" || secretName(m.Key) && m.Value.Kind != NodeBool || slices.Contains(names, m.Key)
 		if hidden && m.Value.Kind != NodeNull {
 			m.Value = &Node{Kind: NodeText, Text: Masked}
 		} else {
-			m.Value = maskNode(m.Value, names)
+			maskNode(m.Value, names)
 		}
-		masked.Members = append(masked.Members, m)
 	}
 	for _, item := range n.Items {
-		masked.Items = append(masked.Items, maskNode(item, names))
+		maskNode(item, names)
 	}
-	return &masked
 }
 
 // secretName tells whether a member is called like a secret, in whatever letter case and with whatever between the words.

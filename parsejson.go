@@ -9,10 +9,11 @@ import (
 
 // parseJSON reads one JSON value (RFC 8259). src is valid UTF-8.
 func parseJSON(src []byte, lim ParseLimits, faults *Faults) (*Node, error) {
+	// Most texts need no more, and short ones hold less.
+	open := min(32, 4+len(src)/32)
 	p := &jsonParser{
 		text: string(src), lim: lim, faults: faults, line: 1, column: 1,
-		// Most texts need no more.
-		members: make([]Member, 0, 32), items: make([]*Node, 0, 32), path: make([]step, 0, 16),
+		members: make([]Member, 0, open), path: make([]step, 0, 8),
 	}
 	n, err := p.document()
 	if err != nil {

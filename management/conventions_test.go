@@ -365,7 +365,7 @@ func TestM7_POSTs_without_a_body_need_no_type_and_no_length(t *testing.T) {
 func TestM5_a_defect_is_logged_and_not_told(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.people.failWith("UserByID", errors.New("SELECT secret FROM users: disk on fire"))
+	w.people.failWith("SignedIn", errors.New("SELECT secret FROM users: disk on fire"))
 	got := w.send(call{method: http.MethodGet, path: "/api/v1/auth/me", as: owner}).want(http.StatusInternalServerError, mockbase.CodeInternal)
 	if strings.Contains(string(got.body), "SELECT") || strings.Contains(string(got.body), "disk") {
 		t.Errorf("the cause is told: %s", got.body)
@@ -373,7 +373,7 @@ func TestM5_a_defect_is_logged_and_not_told(t *testing.T) {
 	if log := w.log.String(); !strings.Contains(log, "disk on fire") || !strings.Contains(log, got.header.Get("X-Request-Id")) {
 		t.Errorf("the cause is not logged: %s", log)
 	}
-	w.people.failWith("UserByID", &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the store does not answer", Err: errors.New("locked")})
+	w.people.failWith("SignedIn", &mockbase.Error{Code: mockbase.CodeUnavailable, Message: "the store does not answer", Err: errors.New("locked")})
 	down := w.send(call{method: http.MethodGet, path: "/api/v1/auth/me", as: owner}).want(http.StatusServiceUnavailable, mockbase.CodeUnavailable)
 	if down.header.Get("Retry-After") == "" || strings.Contains(string(down.body), "locked") {
 		t.Errorf("%v %s", down.header, down.body)

@@ -107,7 +107,7 @@ func checkProject(d *mockbase.Definition, slug string) error {
 
 // readDefinition reads the body after the query is known to be right.
 func (s *Server) readDefinition(c *call, p *params) (*mockbase.Definition, error) {
-	body, err := c.read(typeJSON, typeYAML)
+	body, err := c.take(typeJSON, typeYAML)
 	if err != nil {
 		return nil, err
 	}

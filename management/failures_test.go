@@ -32,8 +32,7 @@ func TestM15_a_failing_store_is_told_and_changes_nothing(t *testing.T) {
 		{method: "UserByEmail", call: login},
 		{method: "UserCount", call: unknown},
 		{method: "CreateSignIn", call: login},
-		{method: "UserByID", call: me},
-		{method: "SignIn", call: me},
+		{method: "SignedIn", call: me},
 		{method: "Memberships", call: me},
 		{method: "SignInByRefreshHash", call: refresh, signed: true},
 		{method: "RotateSignIn", call: refresh, signed: true},
@@ -129,12 +128,12 @@ func TestM36_renewing_a_hash_undoes_nothing(t *testing.T) {
 func TestM9_time_outs_are_503(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.people.failWith("UserByID", fmt.Errorf("read user: %w", context.DeadlineExceeded))
+	w.people.failWith("SignedIn", fmt.Errorf("read user: %w", context.DeadlineExceeded))
 	got := w.send(call{method: http.MethodGet, path: "/api/v1/auth/me", as: editor}).want(http.StatusServiceUnavailable, mockbase.CodeUnavailable)
 	if got.header.Get("Retry-After") != "1" {
 		t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
 	}
-	w.people.failWith("UserByID", fmt.Errorf("read user: %w", context.Canceled))
+	w.people.failWith("SignedIn", fmt.Errorf("read user: %w", context.Canceled))
 	w.send(call{method: http.MethodGet, path: "/api/v1/auth/me", as: editor}).want(http.StatusServiceUnavailable)
 	for line := range strings.Lines(w.log.String()) {
 		if strings.Contains(line, "context canceled") && !strings.Contains(line, "level=DEBUG") {

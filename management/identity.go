@@ -53,15 +53,11 @@ func (s *Server) bearer(c *call, token string) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	user, err := s.Accounts.UserByID(c.ctx(), claims.UserID)
+	signIn, user, err := s.Accounts.SignedIn(c.ctx(), claims.SignInID)
 	if err != nil {
 		return nil, orRevoked(err)
 	}
-	signIn, err := s.Accounts.SignIn(c.ctx(), claims.SignInID)
-	if err != nil {
-		return nil, orRevoked(err)
-	}
-	if user.Disabled || user.Epoch != claims.Epoch || signIn.UserID != user.ID || !signIn.RevokedAt.IsZero() {
+	if user.ID != claims.UserID || user.Disabled || user.Epoch != claims.Epoch || !signIn.RevokedAt.IsZero() {
 		return nil, revoked()
 	}
 	return &caller{user: user, signIn: signIn, authTime: claims.AuthTime}, nil

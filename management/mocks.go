@@ -90,7 +90,7 @@ func mockKey(m *mockbase.Mock, sort string, stats map[string]mockStats) key {
 // readMock reads a body that is one mock document, JSON or YAML. An id in it must be that of the mock it replaces (rule
 // M-8).
 func (s *Server) readMock(c *call) (*mockbase.Mock, error) {
-	body, err := c.read(typeJSON, typeYAML)
+	body, err := c.take(typeJSON, typeYAML)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (s *Server) updateMock(c *call) error {
 	if err != nil {
 		return err
 	}
-	body, err := c.read(typeMergePatch)
+	body, err := c.take(typeMergePatch)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (s *Server) createProject(c *call) error {
 	if err := s.mayCreateProject(c); err != nil {
 		return err
 	}
-	body, err := c.read(typeJSON)
+	body, err := c.take(typeJSON)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (s *Server) updateProject(c *call) error {
 	if err != nil {
 		return err
 	}
-	body, err := c.read(typeMergePatch)
+	body, err := c.take(typeMergePatch)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,8 @@ type Roles interface {
 type SignIns interface {
 	CreateSignIn(ctx context.Context, s *mockbase.SignIn) error
 	SignIn(ctx context.Context, id string) (*mockbase.SignIn, error)
+	// SignedIn finds a sign-in with its user.
+	SignedIn(ctx context.Context, id string) (*mockbase.SignIn, *mockbase.User, error)
 	// SignInByRefreshHash finds a sign-in by its current hash, and by those that it used up lately.
 	SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error)
 	// RefreshRotatedAt tells when a used hash was replaced. It fails with CodeNotFound for one that is not remembered.

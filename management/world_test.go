@@ -327,11 +327,11 @@ func (p *people) CreateSignIn(ctx context.Context, s *mockbase.SignIn) error {
 	return p.DB.CreateSignIn(ctx, s)
 }
 
-func (p *people) SignIn(ctx context.Context, id string) (*mockbase.SignIn, error) {
-	if err := p.failing("SignIn"); err != nil {
-		return nil, err
+func (p *people) SignedIn(ctx context.Context, id string) (*mockbase.SignIn, *mockbase.User, error) {
+	if err := p.failing("SignedIn"); err != nil {
+		return nil, nil, err
 	}
-	return p.DB.SignIn(ctx, id)
+	return p.DB.SignedIn(ctx, id)
 }
 
 func (p *people) SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error) {

@@ -125,6 +125,8 @@ type SignIns interface {
 	CreateSignIn(ctx context.Context, s *mockbase.SignIn) error
 	// SignIn fails with CodeNotFound when there is no such sign-in.
 	SignIn(ctx context.Context, id string) (*mockbase.SignIn, error)
+	// SignedIn finds a sign-in with its user, or fails with CodeNotFound.
+	SignedIn(ctx context.Context, id string) (*mockbase.SignIn, *mockbase.User, error)
 	// SignInByRefreshHash finds the sign-in whose current token, or one of the last MaxRotations before it, has the
 	// digest, or fails with CodeNotFound.
 	SignInByRefreshHash(ctx context.Context, hash []byte) (*mockbase.SignIn, error)

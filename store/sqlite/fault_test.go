@@ -257,6 +257,7 @@ func everyRead(t *testing.T, db *sqlite.DB) map[string]func() error {
 		"Memberships":          func() error { _, err := db.Memberships(ctx, "a"); return err },
 		"CreateSignIn":         func() error { return db.CreateSignIn(ctx, &mockbase.SignIn{ID: "a"}) },
 		"SignIn":               func() error { _, err := db.SignIn(ctx, "a"); return err },
+		"SignedIn":             func() error { _, _, err := db.SignedIn(ctx, "a"); return err },
 		"SignInByRefreshHash":  func() error { _, err := db.SignInByRefreshHash(ctx, []byte("a")); return err },
 		"RefreshRotatedAt":     func() error { _, err := db.RefreshRotatedAt(ctx, "a", []byte("a")); return err },
 		"RotateSignIn":         func() error { _, err := db.RotateSignIn(ctx, "a", nil, nil, noon()); return err },

@@ -68,22 +68,57 @@ func (d *DB) RefreshRotatedAt(ctx context.Context, id string, hash []byte) (time
 	return moment(at), nil
 }
 
+// SignedIn finds a sign-in with its user.
+func (d *DB) SignedIn(ctx context.Context, id string) (*mockbase.SignIn, *mockbase.User, error) {
+	var s signInRow
+	u, err := scanUser(d.definitions.reads.row(ctx, signedIn, id), s.targets()...)
+	if mockbase.ErrorCode(err) == mockbase.CodeNotFound {
+		return nil, nil, noSignIn()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.signIn(), u, nil
+}
+
+// signedIn is asked for each request of a person, so that it is one look-up.
+const signedIn = "SELECT " + userColumns + `, s.id, s.user_id, s.current_hash, s.previous_hash, s.rotated_at, s.created_at, s.last_used_at,
+	s.auth_time, s.expires_at, s.revoked_at, s.ip, s.user_agent FROM sign_ins s JOIN users ON users.id = s.user_id WHERE s.id = ?`
+
+// signInRow is a sign-in as its row has it.
+type signInRow struct {
+	mockbase.SignIn
+
+	rotated, created, used, authed, expires, revoked int64
+}
+
+// targets are what the columns of a sign-in are read into.
+func (s *signInRow) targets() []any {
+	return []any{
+		&s.ID, &s.UserID, &s.CurrentHash, &s.PreviousHash, &s.rotated, &s.created, &s.used, &s.authed, &s.expires, &s.revoked, &s.IP, &s.UserAgent,
+	}
+}
+
+func (s *signInRow) signIn() *mockbase.SignIn {
+	s.RotatedAt, s.CreatedAt, s.LastUsedAt = moment(s.rotated), moment(s.created), moment(s.used)
+	s.AuthTime, s.ExpiresAt, s.RevokedAt = moment(s.authed), moment(s.expires), moment(s.revoked)
+	return &s.SignIn
+}
+
 func scanSignIn(row scanner) (*mockbase.SignIn, error) {
-	var (
-		s                                                  mockbase.SignIn
-		rotated, created, used, authed, expires, revokedAt int64
-	)
-	err := row.Scan(&s.ID, &s.UserID, &s.CurrentHash, &s.PreviousHash, &rotated, &created, &used, &authed, &expires, &revokedAt,
-		&s.IP, &s.UserAgent)
+	var s signInRow
+	err := row.Scan(s.targets()...)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, mockbase.Errorf(mockbase.CodeNotFound, "there is no such sign-in")
+		return nil, noSignIn()
 	}
 	if err != nil {
 		return nil, fault("read sign-in", err)
 	}
-	s.RotatedAt, s.CreatedAt, s.LastUsedAt = moment(rotated), moment(created), moment(used)
-	s.AuthTime, s.ExpiresAt, s.RevokedAt = moment(authed), moment(expires), moment(revokedAt)
-	return &s, nil
+	return s.signIn(), nil
+}
+
+func noSignIn() error {
+	return mockbase.Errorf(mockbase.CodeNotFound, "there is no such sign-in")
 }
 
 // RotateSignIn replaces the current token if it is still the one that the caller saw, and forgets the oldest of those that

@@ -14,6 +14,11 @@ type statements struct {
 
 	mu   sync.RWMutex
 	kept map[string]*sql.Stmt
+
+	// bound are the statements of the transaction that writes, so that its changes share them. They belong to whoever has the
+	// connection that writes.
+	bound   map[string]*sql.Stmt
+	boundTo *sql.Tx
 }
 
 // prepare keeps statements before somebody needs them. Those of a pool with one connection can only be prepared while nobody
@@ -65,9 +70,22 @@ func (s *statements) row(ctx context.Context, text string, args ...any) *sql.Row
 // exec runs a statement in a transaction, one that is kept if it was prepared.
 func (s *statements) exec(ctx context.Context, tx *sql.Tx, text string, args ...any) (sql.Result, error) {
 	if found := s.find(text); found != nil {
-		return tx.StmtContext(ctx, found).ExecContext(ctx, args...) //nolint:sqlclosecheck // The transaction closes it.
+		return s.bind(ctx, tx, text, found).ExecContext(ctx, args...) //nolint:sqlclosecheck // The transaction closes it.
 	}
 	return tx.ExecContext(ctx, text, args...)
+}
+
+// bind is a statement in a transaction, which closes it.
+func (s *statements) bind(ctx context.Context, tx *sql.Tx, text string, kept *sql.Stmt) *sql.Stmt {
+	if s.boundTo != tx {
+		s.boundTo, s.bound = tx, make(map[string]*sql.Stmt, len(s.bound))
+	}
+	if found := s.bound[text]; found != nil {
+		return found
+	}
+	made := tx.StmtContext(ctx, kept)
+	s.bound[text] = made
+	return made
 }
 
 // close lets go of what is kept.

@@ -22,12 +22,20 @@ func signInPromises() []promise {
 			byHash, err := s.SignInByRefreshHash(t.Context(), []byte("current one"))
 			ok(t, "find by digest", err)
 			same(t, "sign-in by digest", byHash, signIn("one", "usr_ada"))
+			withUser, u, err := s.SignedIn(t.Context(), "sgn_one")
+			ok(t, "find with user", err)
+			same(t, "sign-in with user", withUser, signIn("one", "usr_ada"))
+			byUser, err := s.UserByID(t.Context(), "usr_ada")
+			ok(t, "find user", err)
+			same(t, "user of the sign-in", u, byUser)
 		}},
 		{"a sign-in that is not there is not found, not by an empty digest either", func(t *testing.T, s store.Store) {
 			t.Helper()
 			withSignIn(t, s)
 			_, err := s.SignIn(t.Context(), "sgn_none")
 			wantCode(t, "by id", err, mockbase.CodeNotFound)
+			_, _, err = s.SignedIn(t.Context(), "sgn_none")
+			wantCode(t, "with user", err, mockbase.CodeNotFound)
 			for _, hash := range [][]byte{[]byte("none"), {}, nil} {
 				_, err = s.SignInByRefreshHash(t.Context(), hash)
 				wantCode(t, "by digest "+string(hash), err, mockbase.CodeNotFound)
