@@ -113,7 +113,7 @@ func (c *configCheckCommand) Run(p *process) error {
 	if found := c.Check(p.origins); len(found) > 0 {
 		return settingFaults(found)
 	}
-	return nil
+	return (&server{process: p, settings: &c.Settings}).checkAdmin()
 }
 
 // warnOfVariables names the variables of ours that have no effect (rule C-5).

@@ -20,9 +20,15 @@ import (
 // doctorCommand looks for what keeps a server from working, or this user from reaching it (rule C-40).
 type doctorCommand struct {
 	config.Settings
+	config.Form
 
-	Server string `name:"server" placeholder:"URL" help:"Server to reach; without it, the one that other commands call. (MOCKBASE_URL)"`
-	JSON   bool   `name:"json" help:"Print the findings as JSON."`
+	Server    string          `name:"server" group:"target" placeholder:"URL" help:"Server to reach; without it, the one that other commands call."`
+	Context   string          `name:"context" group:"target" placeholder:"NAME" help:"Server that login keeps under this name, to reach it."`
+	Token     config.Secret   `name:"token" hidden:"" group:"target"`
+	TokenFile string          `name:"token-file" hidden:"" group:"target"`
+	Timeout   config.Duration `name:"timeout" default:"3s" group:"target" placeholder:"TIME" help:"How long the server may take to answer."`
+	CAFile    string          `name:"ca-file" group:"target" placeholder:"FILE" help:"Certificates in PEM that sign the server's, beside those of the system."`
+	JSON      bool            `name:"json" help:"Print the findings as JSON."`
 }
 
 // finding is what was looked at, and how it is.
@@ -48,21 +54,34 @@ func (c *doctorCommand) Run(p *process) error {
 	for _, f := range found {
 		wrong = wrong || !f.OK
 	}
-	if c.JSON {
-		doc, err := json.Marshal(map[string]any{"items": found})
-		if err != nil {
-			return err
-		}
-		if err := p.printDocument(config.OutputJSON, doc); err != nil {
-			return err
-		}
-	} else {
-		p.printFindings(found)
+	if err := c.print(p, found); err != nil {
+		return err
 	}
 	if wrong {
 		return fail(exitCheckFailed, "", errSilent)
 	}
 	return nil
+}
+
+// print prints the findings for people, or as a list in the form that was asked for.
+func (c *doctorCommand) print(p *process, found []finding) error {
+	form := c.Or(config.OutputTable)
+	if c.JSON {
+		form = c.Or(config.OutputJSON)
+	}
+	if form == config.OutputTable {
+		p.printFindings(found)
+		return nil
+	}
+	items := make([]json.RawMessage, 0, len(found))
+	for _, f := range found {
+		item, err := json.Marshal(f)
+		if err != nil {
+			return fmt.Errorf("write finding: %w", err)
+		}
+		items = append(items, item)
+	}
+	return p.printList(form, items, nil)
 }
 
 func (p *process) printFindings(found []finding) {
@@ -146,11 +165,9 @@ func (c *doctorCommand) proxies() finding {
 
 // reach calls the server, or looks whether its port is free where nobody listens.
 func (c *doctorCommand) reach(p *process) []finding {
-	target := config.Target{Server: c.Server, Timeout: config.Duration(healthcheckPatience)}
-	if c.Server != "" {
-		p.origins["server"] = config.FromFlag
-	}
-	r, err := p.connect(p.ctx, &target)
+	r, err := p.connect(p.ctx, &config.Target{
+		Server: c.Server, ReadyFile: c.ReadyFile, Context: c.Context, Token: c.Token, TokenFile: c.TokenFile, Timeout: c.Timeout, CAFile: c.CAFile,
+	})
 	if err != nil {
 		return []finding{{"server", false, err.Error(), ""}}
 	}

@@ -1,7 +1,13 @@
 package main
 
+import "github.com/mockbase/mockbase/cmd/mockbase/internal/config"
+
 // helpCommand prints what a topic is about: a command, or the exit codes.
 type helpCommand struct {
+	config.Idle
+	config.IdleProject
+	config.IdleForm
+
 	Topic []string `arg:"" optional:"" help:"A command, or exit-codes."`
 }
 

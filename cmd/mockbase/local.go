@@ -14,11 +14,16 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 	"github.com/mockbase/mockbase/management"
 )
 
 // initCommand writes a first file of mocks (rule C-40).
 type initCommand struct {
+	config.Idle
+	config.IdleProject
+	config.IdleForm
+
 	Dir string `arg:"" optional:"" default:"." name:"dir" help:"Folder to write into."`
 }
 
@@ -64,25 +69,37 @@ func (c *initCommand) Run(p *process) error {
 
 // openAPICommand prints the description of the management API.
 type openAPICommand struct {
+	config.Form
+	config.Idle
+	config.IdleProject
+
 	JSON bool `name:"json" help:"Print JSON in place of YAML."`
 }
 
 // Run prints the document that the server serves (M-245).
 func (c *openAPICommand) Run(p *process) error {
 	text := management.Description()
+	form := c.Or(config.OutputYAML)
 	if c.JSON {
-		root, err := mockbase.ParseNode(text, mockbase.FormatYAML, mockbase.ParseLimits{Bytes: maxDefinition})
-		if err != nil {
-			return err
-		}
-		return p.printDocument("json", root.JSON())
+		form = c.Or(config.OutputJSON)
 	}
-	printf(p.Out, "%s", text)
-	return nil
+	if form == config.OutputYAML || form == config.OutputTable {
+		printf(p.Out, "%s", text)
+		return nil
+	}
+	root, err := mockbase.ParseNode(text, mockbase.FormatYAML, mockbase.ParseLimits{Bytes: maxDefinition})
+	if err != nil {
+		return err
+	}
+	return p.printDocument(form, root.JSON())
 }
 
 // completionCommand prints a script that completes command lines.
 type completionCommand struct {
+	config.Idle
+	config.IdleProject
+	config.IdleForm
+
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 

@@ -242,6 +242,10 @@ func (c *contextListCommand) Run(p *process) error {
 
 // contextUseCommand makes a context the current one.
 type contextUseCommand struct {
+	config.Idle
+	config.IdleProject
+	config.IdleForm
+
 	Name string `arg:"" help:"Name of the context."`
 }
 
@@ -264,6 +268,10 @@ func (c *contextUseCommand) Run(p *process) error {
 
 // contextRemoveCommand forgets contexts.
 type contextRemoveCommand struct {
+	config.Idle
+	config.IdleProject
+	config.IdleForm
+
 	Names []string `arg:"" name:"name" help:"Names of contexts."`
 }
 

@@ -19,7 +19,11 @@ import (
 
 // runCommand serves mocks to one command and judges what it called (rule AA41).
 type runCommand struct {
+	config.IdleForm
+
 	Server      string          `name:"server" group:"target" placeholder:"URL" help:"Use a new session of this server in place of folders; it is ended afterwards."`
+	ReadyFile   string          `name:"ready-file" group:"target" placeholder:"FILE" help:"File that serve --ready-file wrote, in place of --server and token."`
+	Context     string          `name:"context" group:"target" placeholder:"NAME" help:"Server and sign-in that login keeps under this name, in place of --server and token."`
 	Token       config.Secret   `name:"token" group:"target" placeholder:"TEXT" help:"API token for --server. Others can see a flag: prefer --token-file or the variable."`
 	TokenFile   string          `name:"token-file" group:"target" placeholder:"FILE" help:"File with the API token."`
 	Project     config.Slug     `name:"project" short:"p" group:"target" placeholder:"SLUG" help:"Project; with folders the one that their mocks belong to, whatever the files say."`
@@ -56,20 +60,25 @@ func (c *runCommand) Run(p *process) error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	t := &trial{process: p, options: c, reports: reports, signals: signals}
-	if p.origins["server"] == config.FromFlag {
+	if namesServer(p) {
 		return t.there()
 	}
 	return t.here(c.Dirs)
 }
 
+// namesServer tells whether a flag says which server is used: variables and the current context do not count (rule C-40).
+func namesServer(p *process) bool {
+	return slices.ContainsFunc([]string{"server", "ready-file", "context"}, func(name string) bool { return p.origins[name] == config.FromFlag })
+}
+
 // check looks whether there are mocks and a command, as p.words has it.
 func (c *runCommand) check(p *process) error {
 	var reason string
-	switch remote := p.origins["server"] == config.FromFlag; {
+	switch remote := namesServer(p); {
 	case len(p.words) == 0:
 		reason = "there is no command to run"
 	case remote && len(c.Dirs) > 0:
-		reason = "--server has mocks of its own, and folders are given as well"
+		reason = "a server has mocks of its own, and folders are given as well"
 	case !remote && len(c.Dirs) == 0:
 		reason = "there is no folder with mocks"
 	case !remote && (p.origins["token"] == config.FromFlag || p.origins["token-file"] == config.FromFlag):
@@ -92,7 +101,9 @@ type trial struct {
 // there uses a new session of a server that runs already.
 func (t *trial) there() error {
 	c := t.options
-	r, err := t.connect(t.ctx, &config.Target{Server: c.Server, Token: c.Token, TokenFile: c.TokenFile, Project: c.Project, Timeout: c.Timeout, CAFile: c.CAFile})
+	r, err := t.connect(t.ctx, &config.Target{
+		Server: c.Server, ReadyFile: c.ReadyFile, Context: c.Context, Token: c.Token, TokenFile: c.TokenFile, Project: c.Project, Timeout: c.Timeout, CAFile: c.CAFile,
+	})
 	if err != nil {
 		return err
 	}

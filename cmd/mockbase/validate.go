@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,8 @@ type validateCommand struct {
 	Format  string      `name:"format" enum:"text,json,github" default:"text" help:"Form of the findings: text, json or github."`
 	Strict  bool        `name:"strict" help:"Count warnings as errors."`
 	variableFlags
+	config.Idle
+	config.Form
 }
 
 // Run prints every finding to standard output, because they are what was asked for.
@@ -154,11 +157,8 @@ func (c *validateCommand) print(p *process, set *files.Set) error {
 	for _, project := range set.Projects {
 		mocks += len(project.Definition.Mocks)
 	}
-	if c.Format == "json" {
-		encoder := json.NewEncoder(p.Out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(map[string]any{"files": set.Files, "mocks": mocks, "findings": verdicts})
+	if form := c.form(); form != config.OutputTable {
+		return printVerdicts(p, form, map[string]any{"files": set.Files, "mocks": mocks, "findings": verdicts})
 	}
 	for _, v := range verdicts {
 		if c.Format == "github" {
@@ -171,6 +171,29 @@ func (c *validateCommand) print(p *process, set *files.Set) error {
 		printf(p.Err, "%s, %s: %s, %s\n", count(set.Files, "file"), count(mocks, "mock"), count(len(set.Faults), "error"), count(len(set.Warnings), "warning"))
 	}
 	return nil
+}
+
+// form is what --format asks for, else --output: findings for people have the form of a table.
+func (c *validateCommand) form() config.Output {
+	switch c.Format {
+	case "json":
+		return config.OutputJSON
+	case "github":
+		return config.OutputTable
+	default:
+		return c.Or(config.OutputTable)
+	}
+}
+
+// printVerdicts prints what was found as one document.
+func printVerdicts(p *process, form config.Output, found map[string]any) error {
+	var doc bytes.Buffer
+	encoder := json.NewEncoder(&doc)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(found); err != nil {
+		return fmt.Errorf("write findings: %w", err)
+	}
+	return p.printDocument(form, doc.Bytes())
 }
 
 // githubText escapes what a workflow command would read otherwise.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/mockbase/mockbase"
 )
 
 // groupTarget is the group of the flags of commands that call a server.
@@ -13,7 +15,7 @@ const groupTarget = "target"
 
 // Hoist moves flags that stand before the name of their command behind it, where kong looks for them: those that say which
 // server is called, as whom, and how the answer is shown are the same for all commands (rule C-2). The error tells of one that
-// the command does not take, and of one without a value.
+// the command does not take, of one without a value, and of one whose name is nearly right.
 func Hoist(app *kong.Node, args []string) ([]string, error) {
 	h := hoist{node: app, rest: args, common: commonFlags(app)}
 	for h.step() {
@@ -66,22 +68,53 @@ func (h *hoist) step() bool {
 		h.moved, h.rest = append(h.moved, h.rest[:words]...), h.rest[words:]
 		return true
 	}
+	if own == nil {
+		h.err = h.unknown(word)
+	}
 	words := max(1, wordsOf(own, h.rest))
 	h.kept, h.rest = append(h.kept, h.rest[:words]...), h.rest[words:]
 	return true
 }
 
-// refuse tells of a flag that the command does not take.
-func (h *hoist) refuse() error {
-	known := flagsAt(h.node)
-	for rest := h.moved; len(rest) > 0; {
-		flag := flagOf(h.common, rest[0])
-		if flagOf(known, rest[0]) == nil {
-			return fmt.Errorf("--%s: the command %s takes no such flag", flag.Name, strings.TrimPrefix(h.node.FullPath(), h.app().Name+" "))
-		}
-		rest = rest[wordsOf(flag, rest):]
+// unknown tells of a flag that nobody knows, where one of nearly the same name is meant (rule C-5); else kong tells.
+func (h *hoist) unknown(word string) error {
+	name, long := strings.CutPrefix(word, "--")
+	if name, _, _ = strings.Cut(name, "="); !long {
+		return nil
+	}
+	var known []string
+	for _, f := range slices.Concat(flagsAt(h.node), h.common) {
+		known = append(known, f.Name)
+	}
+	if near := mockbase.Suggest(name, known); near != "" {
+		return fmt.Errorf("unknown flag --%s, did you mean \"--%s\"?", name, near)
 	}
 	return nil
+}
+
+// refuse tells of a flag of the client's commands that this one does not take, wherever it stands.
+func (h *hoist) refuse() error {
+	known := flagsAt(h.node)
+	for rest := slices.Concat(h.moved, h.rest); len(rest) > 0 && rest[0] != "--"; {
+		own := (*kong.Flag)(nil)
+		if len(rest[0]) > 1 && rest[0][0] == '-' {
+			own = flagOf(known, rest[0])
+			if common := flagOf(h.common, rest[0]); own == nil && common != nil {
+				return h.useless(common)
+			}
+		}
+		rest = rest[max(1, wordsOf(own, rest)):]
+	}
+	return nil
+}
+
+// useless says why a command does not take a flag.
+func (h *hoist) useless(flag *kong.Flag) error {
+	reason := "it calls no server that a flag names"
+	if flag.Name == "output" {
+		reason = "what it prints has one form"
+	}
+	return fmt.Errorf("--%s: the command %s takes no such flag, as %s", flag.Name, strings.TrimPrefix(h.node.FullPath(), h.app().Name+" "), reason)
 }
 
 func (h *hoist) app() *kong.Node {

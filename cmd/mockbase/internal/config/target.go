@@ -13,6 +13,41 @@ type Target struct {
 	CAFile    string   `name:"ca-file" group:"target" placeholder:"FILE" help:"Certificates in PEM that sign the server's, beside those of the system."`
 }
 
+// Form says how a command that calls no server shows its data (rule C-1).
+type Form struct {
+	Output Output `name:"output" short:"o" default:"auto" group:"target" placeholder:"FORM" help:"Form of the data: table, json, yaml or ndjson; auto is what the command prints by itself."`
+}
+
+// Or is the form that was asked for, own where none was.
+func (f Form) Or(own Output) Output {
+	if f.Output == OutputAuto {
+		return own
+	}
+	return f.Output
+}
+
+// Idle are the flags of [Target] for a command that calls no server: all commands of a client take them, so that they can stand
+// in an alias or a script (rule C-40). Here they have no effect.
+type Idle struct {
+	Server    string   `name:"server" hidden:"" group:"target"`
+	ReadyFile string   `name:"ready-file" hidden:"" group:"target"`
+	Context   string   `name:"context" hidden:"" group:"target"`
+	Token     Secret   `name:"token" hidden:"" group:"target"`
+	TokenFile string   `name:"token-file" hidden:"" group:"target"`
+	Timeout   Duration `name:"timeout" hidden:"" group:"target"`
+	CAFile    string   `name:"ca-file" hidden:"" group:"target"`
+}
+
+// IdleProject is the project in a command that has none.
+type IdleProject struct {
+	Project string `name:"project" short:"p" hidden:"" group:"target"`
+}
+
+// IdleForm is the form in a command whose data has one alone.
+type IdleForm struct {
+	Output Output `name:"output" short:"o" default:"auto" hidden:"" group:"target"`
+}
+
 // Output is the form in which data is printed (rule C-1).
 type Output string
 
