@@ -31,7 +31,7 @@ func (v *judged) annotate(r *remote) error {
 		}
 		printf(r.Out, "::warning title=unmatched::%s\n", githubText(count(v.Unmatched.Count, "request")+" answered by no mock: "+strings.Join(samples, ", ")))
 	}
-	printf(r.Out, "%s: %d checks\n", v.Verdict, len(v.Checks))
+	printf(r.Out, "%s: %s\n", v.Verdict, count(len(v.Checks), "check"))
 	return nil
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"text/tabwriter"
 
@@ -14,8 +16,8 @@ import (
 type configShowCommand struct {
 	config.Settings
 
-	Output  string `name:"output" short:"o" enum:"auto,table,json" default:"auto" help:"Form of the output: table, json, or auto: a table on a terminal and JSON elsewhere."`
-	Example bool   `name:"example" help:"Print a commented configuration file instead."`
+	Output  config.Output `name:"output" short:"o" default:"auto" placeholder:"FORM" help:"Form of the data: table, json, yaml or ndjson; auto is a table on a terminal and json elsewhere."`
+	Example bool          `name:"example" help:"Print a commented configuration file instead."`
 }
 
 // configRow is one setting as it is shown.
@@ -41,11 +43,8 @@ func (c *configShowCommand) Run(p *process, command *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" || c.Output == "auto" && !isTerminal(p.Out) {
-		encoder := json.NewEncoder(p.Out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(map[string]any{"items": rows})
+	if p.form(c.Output) != config.OutputTable {
+		return p.printRows(c.Output, rows)
 	}
 	table := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	printf(table, "%s\n", "SETTING\tVALUE\tORIGIN\tMEANING")
@@ -53,6 +52,21 @@ func (c *configShowCommand) Run(p *process, command *kong.Context) error {
 		printf(table, "%s\t%s\t%s\t%s\n", row.Key, row.Value, row.Origin, row.Meaning)
 	}
 	return table.Flush()
+}
+
+// printRows prints the settings as a list.
+func (p *process) printRows(form config.Output, rows []configRow) error {
+	items := make([]json.RawMessage, 0, len(rows))
+	for _, row := range rows {
+		var item bytes.Buffer
+		encoder := json.NewEncoder(&item)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(row); err != nil {
+			return fmt.Errorf("write setting: %w", err)
+		}
+		items = append(items, item.Bytes())
+	}
+	return p.printList(form, items, nil)
 }
 
 func (*configShowCommand) rows(p *process, command *kong.Context) ([]configRow, error) {

@@ -65,6 +65,8 @@ func (c *exportCommand) fetch(r *remote) error {
 		return c.split(r.process, answer.Body)
 	case c.Out != "":
 		return c.write(r.process, c.Out, answer.Body)
+	case c.Output == config.OutputLines && c.notation() == mockbase.FormatJSON:
+		return printCompact(r.Out, answer.Body)
 	}
 	printf(r.Out, "%s", answer.Body)
 	return nil
@@ -134,7 +136,7 @@ func (c *exportCommand) notation() mockbase.Format {
 	switch {
 	case c.Mock != "": // the definition of the whole project is another address
 		return ""
-	case c.Format == "json", c.Format == "mockbase" && (c.As == "json" || c.Output == config.OutputJSON && c.As == ""):
+	case c.Format == "json", c.Format == "mockbase" && (c.As == "json" || c.As == "" && (c.Output == config.OutputJSON || c.Output == config.OutputLines)):
 		return mockbase.FormatJSON
 	case c.Format == "yaml", c.Format == "mockbase":
 		return mockbase.FormatYAML

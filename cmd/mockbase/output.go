@@ -67,11 +67,13 @@ func (p *process) printList(o config.Output, items []json.RawMessage, cols []col
 	case config.OutputTable:
 		return printTable(p.Out, items, cols)
 	default:
-		whole, err := json.Marshal(map[string]any{"items": items})
-		if err != nil {
+		var whole bytes.Buffer
+		encoder := json.NewEncoder(&whole)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(map[string]any{"items": items}); err != nil {
 			return fmt.Errorf("write list: %w", err)
 		}
-		return p.printDocument(o, whole)
+		return p.printDocument(o, whole.Bytes())
 	}
 }
 

@@ -251,7 +251,7 @@ func (v *judged) print(w io.Writer, show string) {
 	if !v.Complete {
 		printf(w, "recorded exchanges are missing, as they were dropped or made room for others\n")
 	}
-	printf(w, "%s: %d checks\n", v.Verdict, len(v.Checks))
+	printf(w, "%s: %s\n", v.Verdict, count(len(v.Checks), "check"))
 }
 
 func (k *judgedCheck) print(w io.Writer, show string) {
