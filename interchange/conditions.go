@@ -132,3 +132,32 @@ func (m *mock) stated(entry *object, shape conditionShape) {
 		}
 	}
 }
+
+// literalMatch keeps what looks like an operator in an expected value from being one.
+func literalMatch(n *mockbase.Node) *mockbase.Node {
+	return expectedNode(n, func(leaf *mockbase.Node) *mockbase.Node { return leaf })
+}
+
+// expectedNode makes an expected value of one, in which nothing is an operator but what leaf makes of what is no list and no
+// object.
+func expectedNode(n *mockbase.Node, leaf func(*mockbase.Node) *mockbase.Node) *mockbase.Node {
+	switch n.Kind {
+	case mockbase.NodeList:
+		items := make([]*mockbase.Node, len(n.Items))
+		for i, item := range n.Items {
+			items[i] = expectedNode(item, leaf)
+		}
+		return listNode(items...)
+	case mockbase.NodeObject:
+		if len(n.Members) == 1 && (n.Members[0].Key == "$match" || n.Members[0].Key == "$literal") {
+			return with("$literal", n).node()
+		}
+		d := &doc{}
+		for _, m := range n.Members {
+			d.set(m.Key, expectedNode(m.Value, leaf))
+		}
+		return d.node()
+	default:
+		return leaf(n)
+	}
+}

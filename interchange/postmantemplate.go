@@ -61,27 +61,59 @@ func (t *postmanTemplate) text(from value, text string) string {
 	return made
 }
 
-// headers translates the headers of an answer: a list of names and values, or one text with a line for each.
+// headers translates the headers of an answer.
 func (t *postmanTemplate) headers(v value) []pair {
 	var headers []pair
-	if v.is(mockbase.NodeText) {
-		for line := range strings.Lines(v.text()) {
-			if name, text, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-				headers = append(headers, pair{strings.TrimSpace(name), t.text(v, strings.TrimSpace(text))})
-			}
+	for _, h := range postmanHeaders(t.file.out, v) {
+		if strings.EqualFold(h.name, "Set-Cookie") {
+			t.file.out.lost(h.at, "the cookie belongs to one client: it is not set")
+			continue
 		}
-		return headers
+		name := t.file.resolved(h.name)
+		if strings.Contains(name, "{{") {
+			t.file.out.lost(h.at, "nothing says what stands for %s: the header is left out", quoted(name))
+			continue
+		}
+		headers = append(headers, pair{name, t.text(h.at, h.text)})
 	}
-	for _, h := range v.items() {
-		name := h.member("key").text()
-		if h.member("disabled").isTrue() || name == "" {
+	return headers
+}
+
+// postmanHeader is a header and its place.
+type postmanHeader struct {
+	pair
+
+	at value
+}
+
+// postmanHeaders reads headers: a list of names and values or of lines, or one text with a line for each.
+func postmanHeaders(out *output, v value) []postmanHeader {
+	var headers []postmanHeader
+	line := func(at value, text string) {
+		if name, rest, ok := strings.Cut(text, ":"); ok {
+			headers = append(headers, postmanHeader{pair{strings.TrimSpace(name), strings.TrimSpace(rest)}, at})
+		} else if strings.TrimSpace(text) != "" {
+			out.lost(at, "the line %s is no header: it is left out", quoted(strings.TrimSpace(text)))
+		}
+	}
+	for text := range strings.Lines(v.text()) {
+		line(v, text)
+	}
+	for _, item := range v.items() {
+		if item.is(mockbase.NodeText) {
+			line(item, item.text())
 			continue
 		}
-		if strings.EqualFold(name, "Set-Cookie") {
-			t.file.out.lost(h, "the cookie belongs to one client: it is not set")
+		h, ok := out.entry(item)
+		if !ok {
 			continue
 		}
-		headers = append(headers, pair{name, t.text(h, h.member("value").text())})
+		name, text := h.textOf("key"), h.textOf("value")
+		h.skip("disabled", "description", "type", "name", "id", "_postman_id", "system", "equals", "uuid", "warning")
+		h.done()
+		if !item.member("disabled").isTrue() && name != "" {
+			headers = append(headers, postmanHeader{pair{name, text}, item})
+		}
 	}
 	return headers
 }
@@ -146,4 +178,53 @@ func postmanRandom(name string) (string, bool) {
 		return "faker " + strconv.Quote(function), true
 	}
 	return "", false
+}
+
+// resolved puts the variables of the collection in, whose values may name others.
+func (p *postmanFile) resolved(text string) string {
+	const rounds = 5
+	for range rounds {
+		if !strings.Contains(text, "{{") {
+			return text
+		}
+		before := text
+		text = replaceTags(text, func(tag string) (string, bool) {
+			known, ok := p.variables[tag]
+			return known, ok
+		})
+		if text == before || len(text) > MaxBytes {
+			break
+		}
+	}
+	return text
+}
+
+// replaceTags replaces what stands in double braces, where replace knows it.
+func replaceTags(text string, replace func(tag string) (string, bool)) string {
+	const growth = 1 << 20
+	longest := len(text) + growth
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		b.WriteString(before)
+		switch {
+		case !found:
+			return b.String()
+		case b.Len() > longest:
+			// What grows beyond all bounds stays as it is from here on.
+			b.WriteString("{{" + rest)
+			return b.String()
+		}
+		tag, after, closed := strings.Cut(rest, "}}")
+		if !closed {
+			b.WriteString("{{" + rest)
+			return b.String()
+		}
+		if known, ok := replace(strings.TrimSpace(tag)); ok {
+			b.WriteString(known)
+		} else {
+			b.WriteString("{{" + tag + "}}")
+		}
+		text = after
+	}
 }

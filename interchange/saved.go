@@ -1,12 +1,9 @@
 package interchange
 
 import (
-	"encoding/base64"
 	"mime"
-	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
 )
@@ -28,6 +25,8 @@ type saved struct {
 	path    string
 	literal bool
 	query   []pair
+	// headers are conditions on headers.
+	headers *doc
 	body    savedBody
 	// step names the answer.
 	step   string
@@ -38,6 +37,8 @@ type saved struct {
 type savedBody struct {
 	text string
 	kind string
+	// templated tells that variables in double braces may stand in the text.
+	templated bool
 	// condition is one that holds whether or not other requests have the same target, such as the query of GraphQL.
 	condition *doc
 }
@@ -57,8 +58,10 @@ func (s *savedSet) add(x *saved) {
 	for _, p := range x.query {
 		parts = append(parts, p.name+"="+p.text)
 	}
-	if x.body.condition != nil {
-		parts = append(parts, string(x.body.condition.node().JSON()))
+	for _, condition := range []*doc{x.headers, x.body.condition} {
+		if !condition.empty() {
+			parts = append(parts, string(condition.node().JSON()))
+		}
 	}
 	key := strings.Join(parts, "\n")
 	if s.groups[key] == nil {
@@ -101,6 +104,7 @@ func (s *savedSet) mock(list []*saved, bodies int) {
 		m.place("path", x.path)
 	}
 	m.request.doc("query", s.query(x))
+	m.request.doc("headers", x.headers)
 	if x.body.condition != nil {
 		m.body(x.body.condition)
 	}
@@ -173,62 +177,6 @@ func (s *savedSet) answers(m *mock, list []*saved) {
 	for _, step := range steps {
 		m.respond(step)
 	}
-}
-
-// bodyCondition is the condition that a body is like this one.
-func bodyCondition(b savedBody) *doc {
-	kind, _, err := mime.ParseMediaType(b.kind)
-	if err != nil {
-		kind = ""
-	}
-	switch {
-	case b.text == "":
-		return with("empty", trueNode())
-	case kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
-		if d := formCondition(b.text); !d.empty() {
-			return with("form", d.node())
-		}
-	case kind == "" || strings.HasSuffix(kind, "json"):
-		n, err := mockbase.ParseNode([]byte(b.text), mockbase.FormatJSON, mockbase.ParseLimits{Depth: maxDepth})
-		if err == nil && (n.Kind == mockbase.NodeObject || n.Kind == mockbase.NodeList) {
-			return with("jsonExact", literalMatch(n))
-		}
-	case strings.HasSuffix(kind, "xml"):
-		return with("xml", textNode(b.text))
-	}
-	if !utf8.ValidString(b.text) {
-		return with("base64", textNode(base64.StdEncoding.EncodeToString([]byte(b.text))))
-	}
-	return with("text", with("equals", textNode(b.text)).node())
-}
-
-// formCondition makes a condition of each field of a form.
-func formCondition(text string) *doc {
-	d := &doc{}
-	values, err := url.ParseQuery(text)
-	if err != nil {
-		return d
-	}
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		switch {
-		case mockbase.IsSecretName(name):
-			d.set(name, with("exists", trueNode()).node())
-		case len(values[name]) == 1:
-			d.set(name, textNode(values[name][0]))
-		default:
-			var list []*mockbase.Node
-			for _, one := range values[name] {
-				list = append(list, textNode(one))
-			}
-			d.set(name, with("exactly", listNode(list...)).node())
-		}
-	}
-	return d
 }
 
 // savedAnswer makes an answer of a status, headers and a body. Headers that the server sets by itself, or that belong to one

@@ -341,29 +341,6 @@ func (t *smockerMock) node(v value) *mockbase.Node {
 	return t.condition(v)
 }
 
-// literalMatch keeps what looks like an operator in an expected value from being one.
-func literalMatch(n *mockbase.Node) *mockbase.Node {
-	switch n.Kind {
-	case mockbase.NodeList:
-		items := make([]*mockbase.Node, len(n.Items))
-		for i, item := range n.Items {
-			items[i] = literalMatch(item)
-		}
-		return listNode(items...)
-	case mockbase.NodeObject:
-		if len(n.Members) == 1 && (n.Members[0].Key == "$match" || n.Members[0].Key == "$literal") {
-			return with("$literal", n).node()
-		}
-		d := &doc{}
-		for _, m := range n.Members {
-			d.set(m.Key, literalMatch(m.Value))
-		}
-		return d.node()
-	default:
-		return n
-	}
-}
-
 // objectPath turns a path such as user.items[0] into JSONPath.
 func objectPath(key string) string {
 	if strings.HasPrefix(key, "[") {
