@@ -13,12 +13,13 @@ func stateProblems() []ProblemPage {
 		{
 			CodeManagedBySource, http.StatusConflict, "It is managed elsewhere",
 			"The object came from a file or from another source, which would overwrite the change.",
-			"Change it at its source, which the answer names, or repeat the call with takeOver=true.",
+			"Change it at its source, which the answer names, or repeat the call with takeOver=true (mockbase mock edit --take-over).",
 		},
 		{
 			CodeApplyConflict, http.StatusConflict, "The document conflicts with what is there",
 			"Objects of the document belong to another source, or were edited by hand since. Nothing was changed.",
-			"The plan in the answer lists them. Apply with adopt=true to take them over.",
+			"The plan in the answer lists them. To take them over, apply with adopt=true (mockbase apply --adopt) or import with onConflict=replace " +
+				"(mockbase import --on-conflict replace).",
 		},
 		{
 			CodeInUse, http.StatusConflict, "Something still points here",

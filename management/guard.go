@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management/catalog"
 )
 
 // guard puts the checks before a route's handler, in the order of rule M-7. The limiter stands before all of them, as
@@ -52,12 +54,30 @@ func (s *Server) handled(rt route) func(*call) error {
 	plain := func(c *call) error {
 		err := rt.handle(s, c)
 		s.auditRefusal(c, err)
-		return c.located(err)
+		return c.advised(c.located(err))
 	}
 	if rt.creates {
 		return s.once(plain)
 	}
 	return plain
+}
+
+// advised adds to a refusal what the operation that was called can do against it: the parameter that it has for that.
+func (c *call) advised(err error) error {
+	known, ok := errors.AsType[*mockbase.Error](err)
+	if !ok {
+		return err
+	}
+	offers := func(name string) bool { return slices.Contains(c.route.query, name) }
+	switch {
+	case known.Code == mockbase.CodeApplyConflict && offers("onConflict"):
+		known.Hint = "send onConflict=replace to take them over, or onConflict=skip to keep them and import the others"
+	case known.Code == mockbase.CodeApplyConflict && offers("adopt"):
+		known.Hint = "send adopt=true to take them over"
+	case errors.Is(err, catalog.ErrOwned) && offers("takeOver"):
+		known.Hint += ", or send takeOver=true to take it away from the source"
+	}
+	return err
 }
 
 // limitReading ends the reading of a body with the handler's time (rule M-9). A writer that knows no deadlines, as in a

@@ -52,7 +52,7 @@ func importDocument(files []interchange.File, o *importOptions) (*imported, erro
 	}
 	if o.prefix != "" {
 		var faults mockbase.Faults
-		faults.Add(nil, queryPointer("prefix"), mockbase.FieldConflict, "the prefix goes with expand alone: a document answers at the paths of its servers")
+		faults.Add(nil, queryPointer("prefix"), mockbase.FieldConflict, "goes with mocks of a document, one for each operation: the document itself answers at the paths of its servers")
 		return nil, invalidParameters(&faults)
 	}
 	if len(files) == 1 && !interchange.IsArchive(files[0].Text) {
@@ -91,7 +91,7 @@ func sourceDocument(files []interchange.File, o *importOptions) (catalog.Documen
 		return bundledText(upload, o.root)
 	case o.root != "" && (o.open != nil || upload[o.root] == nil):
 		var faults mockbase.Faults
-		faults.Add(nil, queryPointer("root"), mockbase.FieldConflict, "root names a file of an archive or a form, and the document is one file: leave it out")
+		faults.Add(nil, queryPointer("root"), mockbase.FieldConflict, "names a file of an archive or a form, and the document is one file: leave it out")
 		return catalog.DocumentText{}, nil, invalidParameters(&faults)
 	case o.open == nil:
 		return documentText(text)

@@ -231,7 +231,7 @@ func (o *importOptions) checkFor(format interchange.Format) error {
 			given bool
 		}{{"expand", o.expand}, {"limits", o.limits}, {"root", o.root != ""}} {
 			if p.given {
-				faults.Add(nil, queryPointer(p.name), mockbase.FieldConflict, "%s is about OpenAPI documents, and the source is read as %s: leave it out", p.name, format)
+				faults.Add(nil, queryPointer(p.name), mockbase.FieldConflict, "is about OpenAPI documents, and the source is read as %s: leave it out", format)
 			}
 		}
 	}

@@ -98,12 +98,28 @@ func TestM78_an_import_keeps_what_was_edited_by_hand(t *testing.T) {
 	if _, text := w.mocked(http.MethodGet, "/greet", ""); text != "by hand" {
 		t.Errorf("skip: %s", text)
 	}
-	w.send(call{method: http.MethodPost, path: importsPath + "?onConflict=fail", as: owner, body: stubs}).want(http.StatusConflict, mockbase.CodeApplyConflict)
+	// M-5: the advice is in parameters of the operation that was called.
+	refused := w.send(call{method: http.MethodPost, path: importsPath + "?onConflict=fail", as: owner, body: stubs}).want(http.StatusConflict, mockbase.CodeApplyConflict)
+	if detail := refused.json()["detail"]; !strings.Contains(detail.(string), "send onConflict=replace") {
+		t.Errorf("import: %v", detail)
+	}
+	applied := w.send(call{method: http.MethodPut, path: definitionPath + "?source=repo", as: owner, body: `{"mocks":[{"name":"greet","request":"GET /greet","response":{}}]}`}).want(http.StatusConflict)
+	if detail := applied.json()["detail"]; !strings.Contains(detail.(string), "send adopt=true") {
+		t.Errorf("apply: %v", detail)
+	}
 	if taken := w.imported("?onConflict=replace", stubs); taken.Summary.Updated != 1 {
 		t.Errorf("replace: %+v", taken.Summary)
 	}
 	if _, text := w.mocked(http.MethodGet, "/greet", ""); text != "hello" {
 		t.Errorf("replace: %s", text)
+	}
+	owned := w.send(call{method: http.MethodDelete, path: mocksPath + "/greet", as: owner}).want(http.StatusConflict, mockbase.CodeManagedBySource)
+	if detail := owned.json()["detail"]; !strings.Contains(detail.(string), "or send takeOver=true") {
+		t.Errorf("delete: %v", detail)
+	}
+	several := w.send(call{method: http.MethodPost, path: mocksPath + "/bulk", as: owner, body: `{"action":"delete","mocks":["greet"]}`}).want(http.StatusConflict, mockbase.CodeManagedBySource)
+	if detail := several.json()["detail"]; strings.Contains(detail.(string), "takeOver") {
+		t.Errorf("delete several: %v", detail)
 	}
 	// What the file no longer has is told and stays.
 	less := w.imported("", `{"name": "greet", "request": {"method": "GET", "urlPath": "/greet"}, "response": {"status": 200, "body": "hello"}}`)

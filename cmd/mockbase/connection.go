@@ -32,6 +32,8 @@ type remote struct {
 	slug string
 	// slugs are the projects of a ready file.
 	slugs []string
+	// overrule says how the command can be made to change what belongs to a source, "" where it cannot.
+	overrule string
 	// sent is the file that the request was made of, if it was.
 	sent sentFile
 }

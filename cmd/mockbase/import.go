@@ -83,7 +83,7 @@ func (c *importCommand) send(r *remote) error {
 	r.sent = sentFile{path: c.Src, whole: true}
 	answer, err := r.Do(r.ctx, request)
 	if err != nil {
-		return c.unrecognised(err)
+		return c.inFlags(err)
 	}
 	plan := &catalog.Plan{}
 	if err := answer.JSON(plan); err != nil {

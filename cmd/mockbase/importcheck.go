@@ -106,6 +106,29 @@ func writable(flag, path string) error {
 	}
 }
 
+// inFlags says in words of the command line what the server says in those of its API.
+func (c *importCommand) inFlags(err error) error {
+	refused, ok := errors.AsType[*client.RefusedError](err)
+	if !ok {
+		return err
+	}
+	message, _, _ := strings.Cut(refused.Problem.Message, "; send ")
+	switch refused.Problem.Code {
+	case mockbase.CodeApplyConflict:
+		return &failure{
+			code: exitConflict, what: "import " + c.Src, err: errors.New(message + ": nothing was imported"),
+			fix: "--on-conflict=replace takes these items over, --on-conflict=skip keeps them and imports the others; --dry-run lists them",
+		}
+	case mockbase.CodeUpstreamRefused:
+		return &failure{
+			code: exitBadInput, what: "import " + c.Src, err: errors.New(message),
+			fix: "fetch it yourself: curl -sS " + c.Src + " | mockbase import -; or have the server allow the address: --allow-upstream of serve",
+		}
+	default:
+		return c.unrecognised(err)
+	}
+}
+
 // unrecognised turns what is said of a file that no tool wrote into words of the command line.
 func (c *importCommand) unrecognised(err error) error {
 	known, ok := errors.AsType[*mockbase.Error](err)

@@ -150,6 +150,7 @@ type mockEditCommand struct {
 // Run saves what the editor leaves, unless somebody else changed the mock meanwhile.
 func (c *mockEditCommand) Run(p *process) error {
 	return p.call(&c.Target, "edit mock "+c.Name, func(r *remote) error {
+		r.overrule = ", or take it away from the source with --take-over"
 		path, err := r.below("mocks", c.Name)
 		if err != nil {
 			return err

@@ -59,6 +59,7 @@ func (r *remote) refused(what string, refused *client.RefusedError) error {
 		f.code, f.what, f.fix = exitNotAllowed, what+" as "+r.identity(), forbiddenFix(refused.Problem)
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusPreconditionRequired:
 		f.code = exitConflict
+		r.overruled(f, refused.Problem)
 	case http.StatusTooManyRequests:
 		f.code, f.fix = exitRefused, "try again"+after(refused.RetryAfter)+", or have the limit raised: --management-limit of serve"
 	case http.StatusServiceUnavailable:
@@ -74,6 +75,14 @@ func (r *remote) refused(what string, refused *client.RefusedError) error {
 		return r.wrongUse(what, refused)
 	}
 	return f
+}
+
+// overruled says in flags what the server says in parameters of its API about items that belong to a source.
+func (r *remote) overruled(f *failure, p *mockbase.Error) {
+	const advice = "change it there and apply it"
+	if message, _, found := strings.Cut(p.Message, "; "+advice); found && p.Code == mockbase.CodeManagedBySource {
+		f.err, f.fix = errors.New(message), advice+r.overrule
+	}
 }
 
 // noProject is what a server says of a project that it does not have, with the name that was given, and without what to ask

@@ -251,7 +251,6 @@ func (p *planning) apply(ctx context.Context, e *entry) error {
 			Code: mockbase.CodeApplyConflict,
 			Message: fmt.Sprintf("%d of the items belong to another source or were edited by hand, the first is the %s %q",
 				n, first.Kind, first.Name),
-			Hint: "send adopt=true to take them over",
 		}
 	}
 	if p.set.Project == nil && len(p.set.Put) == 0 && len(p.set.Delete) == 0 {

@@ -225,7 +225,7 @@ func (e *documentEdit) open(nameOrID string, o DocumentOptions) (*mockbase.Docum
 	if owner := e.project.Owners["documents/"+d.Name]; owner != "" && !o.TakeOver {
 		return nil, &mockbase.Error{
 			Code: mockbase.CodeManagedBySource, Message: fmt.Sprintf("document %q belongs to the source %q", d.Name, owner),
-			Hint: "change it there and apply it, or take it over with takeOver=true",
+			Hint: "change it there and apply it", Err: ErrOwned,
 		}
 	}
 	e.at = slices.IndexFunc(e.parts, func(p part) bool { return p.name == d.Name })

@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -218,6 +219,9 @@ func (c *Catalog) changeMock(at target, o WriteOptions, do func(e *entry, s *moc
 	})
 }
 
+// ErrOwned is in the tree of a refusal of CodeManagedBySource where the change would be made with the option TakeOver.
+var ErrOwned = errors.New("it belongs to a source")
+
 // mayChange refuses to change a mock that belongs to files or, without TakeOver, to a source (rule M-77).
 func (o WriteOptions) mayChange(m *mockbase.Mock) error {
 	switch {
@@ -229,7 +233,7 @@ func (o WriteOptions) mayChange(m *mockbase.Mock) error {
 	case m.Owner != "" && !o.TakeOver:
 		return &mockbase.Error{
 			Code: mockbase.CodeManagedBySource, Message: fmt.Sprintf("mock %q belongs to the source %q", m.Name, m.Owner),
-			Hint: "change it there and apply it, or send takeOver=true to take it away from the source",
+			Hint: "change it there and apply it", Err: ErrOwned,
 		}
 	}
 	return nil
