@@ -34,7 +34,7 @@ func curl(s *source, out *output) error {
 		text.Write(bytes.TrimPrefix(f.Text, []byte("\ufeff")))
 		text.WriteByte('\n')
 	}
-	set := newSavedSet(out)
+	set, known := newSavedSet(out), false
 	for _, c := range shellCommands(text.String()) {
 		if out.stopped() {
 			return nil
@@ -47,10 +47,11 @@ func curl(s *source, out *output) error {
 			out.lost(c.place(), "the command %s is not curl: it is left out", quoted(dollars(c.words[0])))
 			continue
 		}
+		known = true
 		(&curlCommand{out: out, from: c.place(), method: "", set: set}).translate(c.words[1:])
 	}
-	if out.found == 0 && len(out.warnings) == 0 {
-		return malformed("the text holds no curl command")
+	if !known {
+		return malformed("the text holds no curl command: looked for a line that begins with curl")
 	}
 	set.finish()
 	return nil

@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -23,7 +24,7 @@ func (s *source) detect() (Format, error) {
 			return f, nil
 		}
 	}
-	return "", unknownFormat("nothing in the file says which tool wrote it")
+	return "", unknownFormat("nothing in the file says which tool wrote it, which is " + foundIn(s.docs[0]) + ": looked for " + lookedFor())
 }
 
 // noDocument says why several files are nothing that could be imported.
@@ -51,36 +52,92 @@ func formatOf(d value) Format {
 	return ""
 }
 
-// sign is what only the documents of one format have.
+// sign is what only the documents of one format have, and its name for people.
 type sign struct {
 	format Format
 	of     func(d value) bool
+	what   string
+}
+
+// lookedFor lists the signs of all formats.
+func lookedFor() string {
+	var names []string
+	for _, s := range signs() {
+		names = append(names, s.what)
+	}
+	return strings.Join(names, ", ") + ", or a curl command"
+}
+
+// foundIn describes a document for people.
+func foundIn(d value) string {
+	const most = 8
+	switch {
+	case d.node == nil, !d.is(mockbase.NodeObject) && !d.is(mockbase.NodeList):
+		return "neither an object nor a list"
+	case d.is(mockbase.NodeList):
+		return "a list of " + strconv.Itoa(len(d.node.Items)) + " without the words of a tool"
+	case len(d.node.Members) == 0:
+		return "an empty object"
+	}
+	var names []string
+	for _, m := range d.node.Members[:min(len(d.node.Members), most)] {
+		names = append(names, quoted(m.Key))
+	}
+	if len(d.node.Members) > most {
+		names = append(names, "…")
+	}
+	return "an object with " + strings.Join(names, ", ")
+}
+
+// of returns the documents of a source that are of a format. One alone that is none is an error; among several it is a
+// warning, unless it may belong to the others.
+func (s *source) of(out *output, holds func(d value) bool, name, sign string) ([]value, error) {
+	var docs []value
+	for _, d := range s.docs {
+		if holds(d) {
+			docs = append(docs, d)
+		}
+	}
+	switch {
+	case len(s.docs) == 0:
+		return nil, s.noDocument()
+	case len(docs) == 0 && len(s.docs) == 1:
+		return nil, malformed("the file holds no " + name + ": looked for " + sign + ", found " + foundIn(s.docs[0]))
+	case len(docs) == 0:
+		return nil, malformed("no file holds a " + name + ": looked for " + sign)
+	}
+	for _, d := range s.docs {
+		if !holds(d) {
+			out.warn(d, codeNotTranslated, "the file holds no %s, which has %s: it is left out", name, sign)
+		}
+	}
+	return docs, nil
 }
 
 // signs are tried in order.
 func signs() []sign {
 	return []sign{
-		{FormatOpenAPI, func(d value) bool { return d.has("openapi") || d.has("swagger") }},
-		{FormatPostman, isPostman},
-		{FormatHAR, func(d value) bool { return d.at("log", "entries").is(mockbase.NodeList) || d.at("log", "creator").ok() }},
-		{FormatMockoon, isMockoon},
-		{FormatHoverfly, func(d value) bool { return d.at("data", "pairs").ok() || d.at("meta", "hoverflyVersion").ok() }},
-		{FormatMockServer, isExpectation},
-		{FormatWireMock, isWireMock},
-		{FormatSmocker, isSmockerFile},
-		{FormatMockBase, isDefinition},
-		{FormatJSONServer, isDatabase},
+		{FormatOpenAPI, func(d value) bool { return d.has("openapi") || d.has("swagger") }, "openapi or swagger"},
+		{FormatPostman, isPostman, "info with item (Postman)"},
+		{FormatHAR, func(d value) bool { return d.at("log", "entries").is(mockbase.NodeList) || d.at("log", "creator").ok() }, "log.entries (HAR)"},
+		{FormatMockoon, isMockoon, "routes (Mockoon)"},
+		{FormatHoverfly, func(d value) bool { return d.at("data", "pairs").ok() || d.at("meta", "hoverflyVersion").ok() }, "data.pairs (Hoverfly)"},
+		{FormatMockServer, isExpectation, "httpRequest (MockServer)"},
+		{FormatWireMock, isWireMock, "mappings, or request with url or urlPath (WireMock)"},
+		{FormatSmocker, isSmockerFile, "request with path (Smocker)"},
+		{FormatMockBase, isDefinition, "mocks (MockBase)"},
+		{FormatJSONServer, isDatabase, "lists alone (json-server)"},
 	}
 }
 
 func formatOfList(items []value) Format {
 	for _, sign := range []sign{
 		// What one entry says in the words of a tool counts for all of them: the others may be broken.
-		{FormatMockServer, isExpectation},
-		{FormatWireMock, hasWireMockWords},
-		{FormatSmocker, hasSmockerWords},
-		{FormatWireMock, isWireMockStub},
-		{FormatSmocker, func(d value) bool {
+		{format: FormatMockServer, of: isExpectation},
+		{format: FormatWireMock, of: hasWireMockWords},
+		{format: FormatSmocker, of: hasSmockerWords},
+		{format: FormatWireMock, of: isWireMockStub},
+		{format: FormatSmocker, of: func(d value) bool {
 			return d.has("request") && (d.has("response") || d.has("dynamic_response") || d.has("proxy"))
 		}},
 	} {

@@ -12,10 +12,11 @@ import (
 
 // har translates HTTP archives: one mock for each request, and a sequence of its answers in the order in which they came.
 func har(s *source, out *output) error {
-	for _, d := range s.docs {
-		if !d.at("log", "entries").is(mockbase.NodeList) {
-			return malformed("the file holds no HTTP archive: it has a list called log.entries")
-		}
+	docs, err := s.of(out, func(d value) bool { return d.at("log", "entries").is(mockbase.NodeList) }, "HTTP archive", "a list called log.entries")
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
 		h := &harArchive{out: out, set: newSavedSet(out), ours: d.at("log", "creator", "name").text() == "MockBase"}
 		if version := d.at("log", "version"); version.ok() && !slices.Contains([]string{"1.1", "1.2"}, version.text()) {
 			out.lost(version, "archives of the version %s are not known: it is read like one of 1.2", quoted(version.text()))

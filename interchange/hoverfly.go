@@ -28,7 +28,7 @@ func hoverfly(s *source, out *output) error {
 		}
 	}
 	if !known {
-		return malformed("no file is a Hoverfly simulation: data.pairs is no list")
+		return malformed("no file holds a Hoverfly simulation: looked for a list called data.pairs")
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func simulation(s *source, d value, out *output) error {
 	data := out.object(d.member("data"))
 	pairs := data.get("pairs")
 	if !pairs.is(mockbase.NodeList) {
-		return malformed("the file is no Hoverfly simulation: data.pairs is no list")
+		return malformed("the file holds no Hoverfly simulation: looked for a list called data.pairs, found " + foundIn(d))
 	}
 	hoverflyVersion(out, d.at("meta", "schemaVersion"))
 	h := &hoverflyFile{out: out, initial: map[string]bool{}, file: func(name string) ([]byte, bool) {

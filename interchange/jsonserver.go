@@ -6,8 +6,11 @@ import (
 
 // jsonServer translates a json-server database: each list becomes a collection, each object a singular one.
 func jsonServer(s *source, out *output) error {
+	if len(s.docs) == 0 {
+		return s.noDocument()
+	}
 	if len(s.docs) != 1 || !s.docs[0].is(mockbase.NodeObject) {
-		return malformed("a json-server database is one object of lists and objects")
+		return malformed("the source holds no json-server database: looked for one object of lists and objects, found " + foundIn(s.docs[0]))
 	}
 	for _, e := range s.docs[0].entries() {
 		out.found++

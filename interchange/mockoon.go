@@ -14,7 +14,7 @@ func mockoon(s *source, out *output) error {
 	for _, d := range s.docs {
 		if !d.member("routes").is(mockbase.NodeList) {
 			if len(s.docs) == 1 {
-				return malformed("the file holds no Mockoon environment: it has a list called routes")
+				return malformed("the file holds no Mockoon environment: looked for a list called routes, found " + foundIn(d))
 			}
 			continue
 		}
@@ -25,7 +25,7 @@ func mockoon(s *source, out *output) error {
 		e.passOn()
 	}
 	if !known {
-		return malformed("no file holds a Mockoon environment: it has a list called routes")
+		return malformed("no file holds a Mockoon environment: looked for a list called routes")
 	}
 	return nil
 }

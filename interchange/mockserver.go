@@ -12,15 +12,14 @@ import (
 // mockserver translates MockServer expectations: a list of them, or one. There the oldest of equal expectations answers,
 // here the newest, so that their order is turned around.
 func mockserver(s *source, out *output) error {
-	if len(s.docs) == 0 {
-		return s.noDocument()
+	docs, err := s.of(out, func(d value) bool { return d.is(mockbase.NodeList) || isExpectation(d) }, "MockServer expectation", "httpRequest or an action such as httpResponse")
+	if err != nil {
+		return err
 	}
-	for _, d := range slices.Backward(s.docs) {
+	for _, d := range slices.Backward(docs) {
 		list := []value{d}
 		if d.is(mockbase.NodeList) {
 			list = d.items()
-		} else if !isExpectation(d) {
-			return malformed("the file holds no MockServer expectation: it has neither httpRequest nor an action")
 		}
 		for _, v := range slices.Backward(list) {
 			out.found++

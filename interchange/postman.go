@@ -20,15 +20,18 @@ const (
 // postman translates collections of Postman, versions 2.0 and 2.1: one mock for each request, and a sequence of its saved
 // answers in their order.
 func postman(s *source, out *output) error {
-	for _, d := range s.docs {
-		if inner := d.member("collection"); inner.is(mockbase.NodeObject) {
-			d = inner
+	docs, err := s.of(out, func(d value) bool { return collectionOf(d).member("item").is(mockbase.NodeList) || isEnvironment(d) },
+		"Postman collection", "a list called item, as exports of the versions 2.0 and 2.1 have it")
+	if err != nil {
+		return err
+	}
+	around := out.environments(docs)
+	for _, d := range docs {
+		if isEnvironment(d) {
+			continue
 		}
-		if !d.member("item").is(mockbase.NodeList) {
-			return malformed("the file holds no Postman collection: it has a list called item, exported as version 2.0 or 2.1")
-		}
-		o := out.object(d)
-		p := &postmanFile{out: out, set: newSavedSet(out), variables: map[string]string{}}
+		o := out.object(collectionOf(d))
+		p := &postmanFile{out: out, set: newSavedSet(out), around: around}
 		p.about(o)
 		p.items(o.listOf("item"), nil)
 		p.set.finish()
@@ -42,6 +45,8 @@ type postmanFile struct {
 	out       *output
 	set       *savedSet
 	variables map[string]string
+	// around are the variables of environments that came with the collection, which count before its own.
+	around map[string]string
 }
 
 // about reads what stands around the requests.
@@ -50,8 +55,9 @@ func (p *postmanFile) about(o *object) {
 	p.out.title = info.textOf("name")
 	info.skip("_postman_id", "schema", "version", "description", "_exporter_id", "_collection_link", "updatedAt", "createdAt", "lastUpdatedBy", "uid", "fork")
 	info.done()
+	p.variables = p.around
 	p.variables = p.within(o)
-	p.around(o)
+	p.beside(o)
 	o.skip("protocolProfileBehavior")
 }
 
@@ -61,7 +67,8 @@ func (p *postmanFile) within(o *object) map[string]string {
 	if len(list) == 0 {
 		return p.variables
 	}
-	known := maps.Clone(p.variables)
+	known := map[string]string{}
+	maps.Copy(known, p.variables)
 	for _, v := range list {
 		d, ok := p.out.entry(v)
 		if !ok {
@@ -69,7 +76,8 @@ func (p *postmanFile) within(o *object) map[string]string {
 		}
 		name := cmp.Or(d.textOf("key"), d.textOf("id"), d.textOf("name"))
 		d.skip("key", "id", "name", "type", "system", "description", "disabled")
-		if text := p.base(d, name); !v.member("disabled").isTrue() {
+		text := p.base(d, name)
+		if _, stated := p.around[name]; !stated && !v.member("disabled").isTrue() {
 			known[name] = text
 		}
 		d.done()
@@ -89,8 +97,8 @@ func (p *postmanFile) base(variable *object, name string) string {
 	return strings.TrimSuffix(text, base)
 }
 
-// around warns of what a collection, a folder and a request have that does nothing in a mock.
-func (p *postmanFile) around(o *object) {
+// beside warns of what a collection, a folder and a request have that does nothing in a mock.
+func (p *postmanFile) beside(o *object) {
 	if auth := o.get("auth"); auth.is(mockbase.NodeObject) && auth.member("type").text() != "noauth" {
 		p.out.lost(auth, "the credentials are no condition: the mock answers with and without them")
 	}
@@ -115,7 +123,7 @@ func (p *postmanFile) items(list []value, folders []string) {
 			continue
 		}
 		o.skip("id", "_postman_id", "uid", "protocolProfileBehavior", "_postman_isSubFolder")
-		p.around(o)
+		p.beside(o)
 		outer := p.variables
 		p.variables = p.within(o)
 		p.item(o, folders)

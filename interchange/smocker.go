@@ -11,16 +11,21 @@ import (
 // smocker translates Smocker mocks: a list of them, one alone, or a file of acceptance tests whose steps register some.
 // Both tools let the newest of equal mocks win, so that their order stays.
 func smocker(s *source, out *output) error {
-	for _, d := range s.docs {
+	docs, err := s.of(out, func(d value) bool {
+		return d.is(mockbase.NodeList) || d.member("testcases").is(mockbase.NodeList) || d.has("request")
+	},
+		"Smocker mock", "objects with request and response")
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
 		switch {
 		case d.is(mockbase.NodeList):
 			smockerMocks(d.items(), out)
 		case d.member("testcases").is(mockbase.NodeList):
 			smockerTests(d, out)
-		case d.is(mockbase.NodeObject) && d.has("request"):
-			smockerMocks([]value{d}, out)
 		default:
-			return malformed("the file holds no Smocker mocks: they are a list of objects with request and response")
+			smockerMocks([]value{d}, out)
 		}
 	}
 	return nil

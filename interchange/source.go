@@ -198,6 +198,13 @@ func (s *source) parse(f File) (value, error) {
 	}
 	limits := mockbase.ParseLimits{Bytes: MaxBytes, Depth: maxDepth, Values: maxValues}
 	node, twice, err := mockbase.ParseTolerant(text, format, limits)
+	if err != nil && format == mockbase.FormatJSON {
+		// YAML may begin with a brace or a bracket, too. The error of what is neither is that of what it looks like.
+		again, more, failed := mockbase.ParseTolerant(f.Text, mockbase.FormatYAML, limits)
+		if failed == nil || looksLikeFlow(text) {
+			node, twice, err = again, more, failed
+		}
+	}
 	if err != nil {
 		return value{}, err //nolint:wrapcheck // it is for the caller as it is
 	}
@@ -210,6 +217,12 @@ func (s *source) parse(f File) (value, error) {
 func looksLikeJSON(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n")
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[' || bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*")))
+}
+
+// looksLikeFlow tells whether a text that begins with braces or brackets goes on like YAML: with a key that has no quotes.
+func looksLikeFlow(text []byte) bool {
+	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), "{[ \t\r\n")
+	return len(text) > 0 && (wordChar(text[0]) || text[0] == '\'') && !isDigits(string(text[:1]))
 }
 
 // withoutComments blanks // and /* */ outside of strings, which several tools accept in their JSON files. Offsets, lines

@@ -33,7 +33,8 @@ func wiremock(s *source, out *output) error {
 		}
 	}
 	if !read {
-		return malformed("the file holds no WireMock stub mapping: it has neither mappings nor a request")
+		_, err := s.of(out, func(value) bool { return false }, "WireMock stub mapping", "mappings, or an object with request and response")
+		return err
 	}
 	return nil
 }
