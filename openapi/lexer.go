@@ -15,6 +15,8 @@ type lexer struct {
 	parameter *parameter
 	schemas   *schemas
 	faults    []mockbase.Violation
+	// texts reads what may be a text as one, also where it could be a number; chosen tells that something was.
+	texts, chosen bool
 }
 
 func (l *lexer) fault(at spot, code, message string) {
@@ -32,6 +34,9 @@ func (l *lexer) value(sent []pair) any {
 		return l.object(sent)
 	case kinds.has("array") && (!kinds.scalar() || len(sent) > 1 || strings.Contains(sent[0].value, l.delimiter())):
 		return l.list(sent)
+	case len(sent) > 1 && len(kinds) == 0:
+		// What may be anything may be a list.
+		return l.list(sent)
 	case len(sent) > 1:
 		l.fault(p.spot(), "type", "the parameter is given "+strconv.Itoa(len(sent))+" times and is no list")
 		return nil
@@ -46,7 +51,8 @@ func (l *lexer) bare(raw string) string {
 	case styleLabel:
 		return strings.TrimPrefix(raw, ".")
 	case styleMatrix:
-		return strings.TrimPrefix(raw, ";"+l.parameter.name+"=")
+		// An empty value has no sign of equality (RFC 6570, section 3.2.7).
+		return strings.TrimPrefix(strings.TrimPrefix(raw, ";"+l.parameter.name), "=")
 	default:
 		return raw
 	}
@@ -60,14 +66,34 @@ func (l *lexer) delimiter() string {
 		return "."
 	case p.style == styleMatrix && p.explode:
 		return ";"
-	case p.style == styleSpace:
+	default:
+		return delimiterOf(p.style)
+	}
+}
+
+// delimiterOf is what a style puts between the pieces of a value that is not exploded.
+func delimiterOf(style string) string {
+	switch style {
+	case styleSpace:
 		return "%20"
-	case p.style == stylePipe:
+	case stylePipe:
 		return "|"
-	case p.style == tabDelimited:
+	case tabDelimited:
 		return "%09"
 	default:
 		return ","
+	}
+}
+
+// plainDelimiters writes the delimiters of a style in one way.
+func plainDelimiters(style, raw string) string {
+	switch style {
+	case styleSpace:
+		return strings.ReplaceAll(raw, "+", "%20")
+	case stylePipe:
+		return strings.ReplaceAll(strings.ReplaceAll(raw, "%7C", "|"), "%7c", "|")
+	default:
+		return raw
 	}
 }
 
@@ -75,10 +101,8 @@ func (l *lexer) delimiter() string {
 func (l *lexer) split(raw string) []string {
 	p := l.parameter
 	switch p.style {
-	case styleSpace:
-		raw = strings.ReplaceAll(raw, "+", "%20")
-	case stylePipe:
-		raw = strings.ReplaceAll(strings.ReplaceAll(raw, "%7C", "|"), "%7c", "|")
+	case styleSpace, stylePipe:
+		raw = plainDelimiters(p.style, raw)
 	case styleMatrix:
 		if p.explode {
 			raw = strings.TrimPrefix(raw, ";")
@@ -119,7 +143,21 @@ func (l *lexer) list(sent []pair) any {
 	}
 	values := make([]any, len(pieces))
 	for i, piece := range pieces {
-		values[i] = l.scalar(p.decode(piece), l.schemas.item(p.schema.place, i), p.spot().item(i))
+		values[i] = l.item(piece, l.schemas.item(p.schema.place, i), p.spot().item(i), 0)
+	}
+	return values
+}
+
+// item reads one piece of a list. Lists within lists are those of OpenAPI 2.0, which says how each of them is divided.
+func (l *lexer) item(raw string, at place, own spot, depth int) any {
+	if l.schemas.source.dialect != dialect20 || depth > maxDeep || !l.schemas.kinds(at).only("array") {
+		return l.scalar(l.parameter.decode(raw), at, own)
+	}
+	style := styleOf20(at.text("collectionFormat"))
+	pieces := strings.Split(plainDelimiters(style, raw), delimiterOf(style))
+	values := make([]any, len(pieces))
+	for i, piece := range pieces {
+		values[i] = l.item(piece, l.schemas.item(at, i), own.item(i), depth+1)
 	}
 	return values
 }
@@ -133,7 +171,11 @@ func (l *lexer) object(sent []pair) any {
 		members = sent
 	case p.explode:
 		for _, piece := range l.split(sent[0].value) {
-			name, value, _ := strings.Cut(piece, "=")
+			name, value, stated := strings.Cut(piece, "=")
+			if !stated && p.style != styleMatrix {
+				l.fault(p.spot(), codeCoercion, "an exploded object is name=value, and "+quoted(p.decode(piece))+" is not")
+				return nil
+			}
 			members = append(members, pair{name: p.decode(name), value: value})
 		}
 	default:
@@ -233,6 +275,10 @@ func (n *deepNode) apart() []*deepNode {
 // scalar reads a decoded text by the types of a schema.
 func (l *lexer) scalar(text string, at place, own spot) any {
 	kinds := l.schemas.kinds(at)
+	if l.texts && len(kinds) > 1 && kinds.has("string") {
+		l.chosen = true
+		return text
+	}
 	value, ok := kinds.read(text)
 	if !ok {
 		l.fault(own, codeCoercion, quoted(text)+" is no "+strings.Join(kinds, " or "))

@@ -98,7 +98,10 @@ func (s *source) braced(text []byte, limits mockbase.ParseLimits, err error) (*m
 // doubles warns of keys that are given twice.
 func (s *source) doubles(faults []mockbase.FieldError) {
 	for _, f := range faults {
-		s.notes.add(place{node: &mockbase.Node{Line: f.Line, Column: f.Column}, at: f.Pointer}, f.Code, f.Detail+"; the first one counts")
+		if f.Code == mockbase.FieldDuplicateKey {
+			f.Detail += "; the first one counts"
+		}
+		s.notes.add(place{node: &mockbase.Node{Line: f.Line, Column: f.Column}, at: f.Pointer}, f.Code, f.Detail)
 	}
 }
 

@@ -3,6 +3,7 @@ package openapi
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -104,15 +105,25 @@ func (p *parameter) shape20(op *operation) {
 	if p.in == inQuery || p.in == inForm {
 		p.style = styleForm
 	}
-	switch p.at.text("collectionFormat") {
+	switch format := p.at.text("collectionFormat"); format {
 	case "multi":
 		p.explode = true
+	case "ssv", "pipes", "tsv":
+		p.style = styleOf20(format)
+	}
+}
+
+// styleOf20 is how OpenAPI 2.0 divides a list, by commas where it says nothing else.
+func styleOf20(collectionFormat string) string {
+	switch collectionFormat {
 	case "ssv":
-		p.style = styleSpace
+		return styleSpace
 	case "pipes":
-		p.style = stylePipe
+		return stylePipe
 	case "tsv":
-		p.style = tabDelimited
+		return tabDelimited
+	default:
+		return styleSimple
 	}
 }
 
@@ -145,12 +156,25 @@ func (p *parameter) check(r *reading) []mockbase.Violation {
 	if p.schema == nil {
 		return nil
 	}
-	l := &lexer{parameter: p, schemas: p.schema.owner}
+	list := p.checkRead(sent, r.direction, &lexer{parameter: p, schemas: p.schema.owner})
+	if len(list) == 0 {
+		return nil
+	}
+	// A number may be a text as well, where the schema allows both.
+	asText := &lexer{parameter: p, schemas: p.schema.owner, texts: true}
+	if again := p.checkRead(sent, r.direction, asText); asText.chosen && len(again) == 0 {
+		return nil
+	}
+	return list
+}
+
+// checkRead validates the parameter as a lexer reads it.
+func (p *parameter) checkRead(sent []pair, d direction, l *lexer) []mockbase.Violation {
 	value := l.value(sent)
 	if len(l.faults) > 0 {
 		return l.faults
 	}
-	return p.schema.checkAt(r.direction, value, p.spot())
+	return p.schema.checkAt(d, value, p.spot())
 }
 
 // checkSpelling refuses what the document forbids in so many words: empty values and reserved characters (rule W10).
@@ -159,7 +183,7 @@ func (p *parameter) checkSpelling(sent []pair) []mockbase.Violation {
 		switch {
 		case own.value == "" && p.at.denies("allowEmptyValue"):
 			return p.spot().violation("minLength", "the value must not be empty")
-		case p.at.denies("allowReserved") && strings.ContainsAny(own.value, reservedCharacters):
+		case p.at.denies("allowReserved") && strings.ContainsAny(own.value, p.reserved()):
 			return p.spot().violation(codeCoercion, "the value holds reserved characters that are not percent-encoded")
 		case !p.begins(own.value):
 			return p.spot().violation(codeCoercion, "the value does not begin as the style "+p.style+" wants it")
@@ -187,8 +211,24 @@ func (p *parameter) begins(raw string) bool {
 // reservedCharacters are those of RFC 3986, section 2.2.
 const reservedCharacters = ":/?#[]@!$&'()*+,;="
 
+// reserved are the characters that a value of a query or a form must not hold as they are. A plus is a blank there, and a comma may
+// divide a list or an object.
+func (p *parameter) reserved() string {
+	switch {
+	case p.in != inQuery && p.in != inForm:
+		return ""
+	case p.style == styleForm && !p.explode && p.schema != nil && (p.schema.is("array") || p.schema.is("object")):
+		return strings.NewReplacer("+", "", ",", "").Replace(reservedCharacters)
+	default:
+		return strings.ReplaceAll(reservedCharacters, "+", "")
+	}
+}
+
 // checkContent reads a value that is a document of its own (rule W12).
 func (p *parameter) checkContent(sent []pair, r *reading) []mockbase.Violation {
+	if len(sent) > 1 {
+		return p.spot().violation("type", "the parameter is given "+strconv.Itoa(len(sent))+" times and is no list")
+	}
 	text := p.decode(sent[0].value)
 	if !p.content.parsed.isJSON() {
 		return nil

@@ -234,7 +234,40 @@ func implied(p place) kinds {
 			return kinds{guess.kind}
 		}
 	}
-	return nil
+	return enumerated(p)
+}
+
+// enumerated are the types of the values that a schema lists.
+func enumerated(p place) kinds {
+	var list kinds
+	values := p.find("enum").items()
+	if own := presentMember(p, "const"); own.node != nil {
+		values = []place{own}
+	}
+	for _, value := range values {
+		if kind := kindOf(value.node); !list.has(kind) {
+			list = append(list, kind)
+		}
+	}
+	return list
+}
+
+// kindOf is the type of a value, as JSON Schema names it.
+func kindOf(n *mockbase.Node) string {
+	switch n.Kind {
+	case mockbase.NodeObject:
+		return "object"
+	case mockbase.NodeList:
+		return "array"
+	case mockbase.NodeNumber:
+		return "number"
+	case mockbase.NodeBool:
+		return "boolean"
+	case mockbase.NodeNull:
+		return "null"
+	default:
+		return "string"
+	}
 }
 
 // nullable tells whether null is allowed in the ways of 2.0 and 3.0.
