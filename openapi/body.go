@@ -85,12 +85,7 @@ func (b *requestBody) accept(contentType string) (*mediaType, bool) {
 	if !ok {
 		return nil, false
 	}
-	var best *mediaType
-	for _, m := range b.content {
-		if m.parsed.includes(sent) && (best == nil || m.parsed.specificity() > best.parsed.specificity()) {
-			best = m
-		}
-	}
+	best := describing(b.content, sent)
 	return best, best != nil
 }
 

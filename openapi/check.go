@@ -148,12 +148,10 @@ func (d *Document) CheckAnswer(op, status int, h http.Header, body []byte) []moc
 
 // checkBody compares a body with the declared types.
 func (r *response) checkBody(h http.Header, body []byte) []mockbase.Violation {
-	sent, ok := parseMedia(h.Get("Content-Type"))
 	var best *mediaType
-	for _, t := range r.content {
-		if ok && t.parsed.includes(sent) && (best == nil || t.parsed.specificity() > best.parsed.specificity()) {
-			best = t
-		}
+	sent, ok := parseMedia(h.Get("Content-Type"))
+	if ok {
+		best = describing(r.content, sent)
 	}
 	switch {
 	case best == nil:

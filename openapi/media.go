@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"maps"
 	"mime"
 	"slices"
 	"strconv"
@@ -74,17 +75,62 @@ func (m media) specificity() int {
 	}
 }
 
+// distinct are the parameters that tell media types apart: a charset and a boundary say how bodies are written, and q is no parameter
+// of a type.
+func (m media) distinct() map[string]string {
+	own := maps.Clone(m.parameters)
+	maps.DeleteFunc(own, func(name, _ string) bool { return name == "q" || name == "charset" || name == "boundary" })
+	return own
+}
+
+// describing is the entry of a content map that says most about a type, nil where none includes it (rule W13). A parameter that
+// both name, such as a version, must be the same.
+func describing(content []*mediaType, sent media) *mediaType {
+	const most = 16
+	var found *mediaType
+	best := -1
+	for _, t := range content {
+		if !t.parsed.includes(sent) {
+			continue
+		}
+		same, differs := 0, false
+		for name, value := range t.parsed.distinct() {
+			stated, ok := sent.parameters[name]
+			differs = differs || ok && !strings.EqualFold(stated, value)
+			if ok {
+				same++
+			}
+		}
+		if says := t.parsed.specificity()*most + same; !differs && says > best {
+			found, best = t, says
+		}
+	}
+	return found
+}
+
 // acceptable is one entry of an Accept header.
 type acceptable struct {
 	media
 	quality float64
+	// wanted are the parameters that the type must have.
+	wanted map[string]string
+}
+
+// fits tells whether the entry speaks of a type.
+func (a *acceptable) fits(m media) bool {
+	for name, value := range a.wanted {
+		if !strings.EqualFold(m.parameters[name], value) {
+			return false
+		}
+	}
+	return a.includes(m) || m.isRange() && m.includes(a.media)
 }
 
 // parseAccept reads Accept headers (RFC 9110, section 12.5.1). Entries that cannot be read are passed over.
 func parseAccept(lines []string) []acceptable {
 	var list []acceptable
 	for _, line := range lines {
-		for part := range strings.SplitSeq(line, ",") {
+		for _, part := range commaParts(line) {
 			m, ok := parseMedia(part)
 			if !ok {
 				continue
@@ -103,12 +149,47 @@ func parseAccept(lines []string) []acceptable {
 	return list
 }
 
+// commaParts divides a list at the commas that no quotes hold.
+func commaParts(line string) []string {
+	var list []string
+	quoted, from := false, 0
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] == '"':
+			quoted = !quoted
+		case quoted && line[i] == '\\':
+			i++
+		case !quoted && line[i] == ',':
+			list = append(list, line[from:i])
+			from = i + 1
+		}
+	}
+	return append(list, line[from:])
+}
+
+// know keeps of the parameters of entries those that an offer has: unknown ones are dropped (rule W33).
+func know(list []acceptable, offers []*mediaType) {
+	for _, offer := range offers {
+		for name := range offer.parsed.distinct() {
+			for i := range list {
+				if value, ok := list[i].parameters[name]; ok {
+					if list[i].wanted == nil {
+						list[i].wanted = map[string]string{}
+					}
+					list[i].wanted[name] = value
+				}
+			}
+		}
+	}
+}
+
 // quality is how much a type is wanted, 0 for not at all: the most specific entry decides (rule W31).
 func quality(list []acceptable, m media) (q float64, concrete media) {
+	const most = 16
 	best := -1
-	for _, a := range list {
-		fits := a.includes(m) || m.isRange() && m.includes(a.media)
-		if s := a.specificity(); fits && s > best {
+	for i := range list {
+		a := &list[i]
+		if s := a.specificity()*most + len(a.wanted); s > best && a.fits(m) {
 			best, q, concrete = s, a.quality, a.media
 		}
 	}
@@ -126,6 +207,7 @@ func negotiate(lines []string, offers []*mediaType) (chosen *mediaType, concrete
 	if len(list) == 0 {
 		return byDefault(offers), media{}
 	}
+	know(list, offers)
 	best := 0.0
 	for _, offer := range offers {
 		if q, asked := quality(list, offer.parsed); q > best {
