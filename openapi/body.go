@@ -1,21 +1,12 @@
 package openapi
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"mime/multipart"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
 )
-
-// The bounds of multipart bodies.
-const maxParts = 1000
 
 // requestBody is what an operation takes.
 type requestBody struct {
@@ -146,6 +137,11 @@ func (r *reading) checkContent(m *mediaType) ([]mockbase.Violation, *refusal) {
 		return r.checkForm(m, parsePairs(string(r.Body))), nil
 	case sent.isMultipart():
 		return r.checkMultipart(m, sent)
+	case sent.isXML():
+		if err := soundXML(r.Body); err != nil {
+			return nil, unreadable("the body is no XML: " + err.Error())
+		}
+		return nil, nil
 	case sent.kind == "text" && m.schema != nil && m.schema.is("string"):
 		return m.schema.check(r.direction, string(r.Body), "body"), nil
 	default:
@@ -159,234 +155,6 @@ func (s *schema) checkIn(d direction, value any, location string) []mockbase.Vio
 		return nil
 	}
 	return s.check(d, value, location)
-}
-
-// field is a parameter of a form by its property (rule W16).
-func (r *reading) field(m *mediaType, name string, schema place) *parameter {
-	p := &parameter{in: inForm, name: name, style: styleForm, explode: true, schema: r.operation.document.schemas.of(schema), at: schema}
-	encoding := m.encoding.find(name)
-	if style := encoding.text("style"); style != "" {
-		p.style = style
-	}
-	p.explode = p.style == styleForm && !encoding.denies("explode") || encoding.holds("explode")
-	if p.schema != nil && p.schema.is("object") && encoding.node == nil {
-		p.style = styleDeep
-	}
-	return p
-}
-
-// checkForm reads the fields of a form and validates them together.
-func (r *reading) checkForm(m *mediaType, pairs []pair) []mockbase.Violation {
-	if r.operation.body.form != nil {
-		return r.checkForm20(pairs)
-	}
-	if m.schema == nil {
-		return nil
-	}
-	declared := r.operation.document.schemas.properties(m.schema.place)
-	object, faults := map[string]any{}, []mockbase.Violation(nil)
-	for _, name := range sortedNames(declared) {
-		p := r.field(m, name, declared[name])
-		sent := p.among(pairs)
-		if len(sent) == 0 && p.style == styleDeep {
-			sent = named(pairs, name)
-			p.style = styleForm
-		}
-		if len(sent) == 0 {
-			continue
-		}
-		l := &lexer{parameter: p, schemas: p.schema.owner}
-		object[name] = l.value(sent)
-		faults = append(faults, l.faults...)
-	}
-	for _, own := range pairs {
-		name, _, _ := strings.Cut(own.name, "[")
-		if declared[own.name].node == nil && declared[name].node == nil {
-			object[own.name] = decodedForm(own.value)
-			faults = append(faults, r.undeclared(m, declared, own.name)...)
-		}
-	}
-	if len(faults) > 0 {
-		return faults
-	}
-	return m.schema.check(r.direction, object, "body")
-}
-
-// closes tells whether a form may have no fields but those that its schema declares: the document is strict, and the schema says
-// nothing of others (rule W11).
-func (r *reading) closes(m *mediaType, declared map[string]place) bool {
-	return r.operation.document.options.Strict && len(declared) > 0 && !r.operation.document.schemas.tellsOfOthers(m.schema.place, 0)
-}
-
-// undeclared is the violation of a field that the schema does not declare, where it is one.
-func (r *reading) undeclared(m *mediaType, declared map[string]place, name string) []mockbase.Violation {
-	if !r.closes(m, declared) {
-		return nil
-	}
-	return undeclaredField(name)
-}
-
-func undeclaredField(name string) []mockbase.Violation {
-	return spotOf("body").child(name).violation(codeUnknown, "the field is not declared")
-}
-
-func sortedNames(declared map[string]place) []string {
-	names := make([]string, 0, len(declared))
-	for name := range declared {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// checkForm20 checks the parameters of a form one by one.
-func (r *reading) checkForm20(pairs []pair) []mockbase.Violation {
-	var list []mockbase.Violation
-	own := *r
-	own.query = pairs
-	for _, p := range r.operation.body.form {
-		list = append(list, p.check(&own)...)
-	}
-	if !r.operation.document.options.Strict {
-		return list
-	}
-	for _, sent := range pairs {
-		if !slices.ContainsFunc(r.operation.body.form, func(p *parameter) bool { return p.names(sent.name) }) {
-			list = append(list, undeclaredField(sent.name)...)
-		}
-	}
-	return list
-}
-
-// checkMultipart reads the parts of a multipart body: files by name alone, the others like fields of a form.
-func (r *reading) checkMultipart(m *mediaType, sent media) ([]mockbase.Violation, *refusal) {
-	parts, err := readParts(r.Body, sent.parameters["boundary"])
-	if err != nil {
-		return nil, unreadable("the body is no multipart body: " + err.Error())
-	}
-	if r.operation.body.form != nil {
-		var pairs []pair
-		for _, p := range parts {
-			pairs = append(pairs, pair{name: p.name, value: r.operation.body.escaped(&p)})
-		}
-		return r.checkForm20(pairs), nil
-	}
-	if m.schema == nil {
-		return nil, nil
-	}
-	return r.checkParts(m, parts), nil
-}
-
-// escaped is the text of a part as it would stand in a form of pairs, where the commas between the items of a list are themselves.
-func (b *requestBody) escaped(own *part) string {
-	text := escapedForm(own.text())
-	for _, p := range b.form {
-		if p.name == own.name && p.style == styleForm && !p.explode && p.schema != nil && p.schema.is("array") {
-			return strings.ReplaceAll(text, "%2C", ",")
-		}
-	}
-	return text
-}
-
-func (r *reading) checkParts(m *mediaType, parts []part) []mockbase.Violation {
-	s := r.operation.document.schemas
-	declared := s.properties(m.schema.place)
-	object, faults := map[string]any{}, []mockbase.Violation(nil)
-	closed := r.closes(m, declared)
-	for _, p := range parts {
-		own := spotOf("body").child(p.name)
-		at := declared[p.name]
-		if closed && at.node == nil {
-			faults = append(faults, undeclaredField(p.name)...)
-			continue
-		}
-		known, _ := object[p.name].([]any)
-		listed := s.kinds(at).has("array")
-		if listed {
-			own, at = own.item(len(known)), s.item(at, len(known))
-		}
-		if wanted := m.encoding.find(p.name).text("contentType"); wanted != "" && !p.of(wanted) {
-			faults = append(faults, own.violation(codeMediaType, "the part is "+quoted(p.contentType)+", wanted is "+wanted)...)
-		}
-		if m.encoding.find(p.name).denies("allowReserved") && strings.ContainsAny(p.text(), reservedCharacters) {
-			faults = append(faults, own.violation(codeCoercion, "the value holds reserved characters")...)
-		}
-		value := r.partValue(&p, at, own, &faults)
-		if listed {
-			value = append(known, value)
-		}
-		object[p.name] = value
-	}
-	if len(faults) > 0 {
-		return faults
-	}
-	return m.schema.check(r.direction, object, "body")
-}
-
-// partValue reads one part by its type and schema.
-func (r *reading) partValue(p *part, at place, own spot, faults *[]mockbase.Violation) any {
-	kinds := r.operation.document.schemas.kinds(at)
-	sent, _ := parseMedia(p.contentType)
-	if sent.isJSON() || kinds.only("object") {
-		value, err := parseJSON(p.body)
-		if err != nil {
-			*faults = append(*faults, own.violation(codeParse, "the part is no JSON: "+err.Error())...)
-		}
-		return value
-	}
-	value, ok := kinds.read(p.text())
-	if !ok {
-		*faults = append(*faults, own.violation(codeCoercion, quoted(p.text())+" is no "+strings.Join(kinds, " or "))...)
-	}
-	return value
-}
-
-// part is one part of a multipart body.
-type part struct {
-	name, contentType string
-	body              []byte
-}
-
-// text is the part's body. Bytes that are no text stand for themselves.
-func (p *part) text() string { return string(p.body) }
-
-// of tells whether the part has one of the types of a list.
-func (p *part) of(wanted string) bool {
-	sent, ok := parseMedia(p.contentType)
-	if !ok {
-		sent = media{kind: "text", subtype: "plain"}
-	}
-	for one := range strings.SplitSeq(wanted, ",") {
-		if m, readable := parseMedia(one); readable && m.includes(sent) {
-			return true
-		}
-	}
-	return false
-}
-
-func readParts(body []byte, boundary string) ([]part, error) {
-	if boundary == "" {
-		return nil, errors.New("the media type names no boundary")
-	}
-	reader := multipart.NewReader(bytes.NewReader(body), boundary)
-	var list []part
-	for {
-		p, err := reader.NextRawPart()
-		if errors.Is(err, io.EOF) {
-			return list, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("part %d: %w", len(list)+1, err)
-		}
-		if len(list) == maxParts {
-			return nil, errors.New("there are more than " + strconv.Itoa(maxParts) + " parts")
-		}
-		text, err := io.ReadAll(p)
-		if err != nil {
-			return nil, fmt.Errorf("part %d: %w", len(list)+1, err)
-		}
-		list = append(list, part{name: p.FormName(), contentType: p.Header.Get("Content-Type"), body: text})
-	}
 }
 
 // unsupported refuses a media type, unreadable a body.

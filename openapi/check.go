@@ -177,20 +177,26 @@ func (r *response) checkHeaders(h http.Header) []mockbase.Violation {
 			}
 			continue
 		}
-		if own.schema == nil {
-			continue
-		}
-		p := &parameter{in: inHeader, name: own.name, style: styleSimple, explode: own.explode, schema: own.schema}
-		l := &lexer{parameter: p, schemas: own.schema.owner}
-		value := l.value([]pair{{name: own.name, value: strings.Join(lines, ", ")}})
-		faults := l.faults
-		if len(faults) == 0 {
-			faults = own.schema.checkAt(toClient, value, p.spot())
-		}
-		for _, v := range faults {
+		for _, v := range own.check(strings.Join(lines, ", "), toClient) {
 			v.Location = "response." + v.Location
 			list = append(list, v)
 		}
 	}
 	return list
+}
+
+// check validates the value of a header.
+func (h *responseHeader) check(text string, d direction) []mockbase.Violation {
+	if h.schema == nil {
+		return nil
+	}
+	p := &parameter{in: inHeader, name: h.name, style: styleSimple, explode: h.explode, schema: h.schema}
+	if h.json {
+		value, err := parseJSON([]byte(text))
+		if err != nil {
+			return p.spot().violation(codeParse, "the value is no JSON: "+err.Error())
+		}
+		return h.schema.checkAt(d, value, p.spot())
+	}
+	return p.checkTexts([]pair{{name: h.name, value: text}}, d)
 }

@@ -232,7 +232,12 @@ func replacedAll(list []string, name string, values []string) []string {
 
 // serverPath is the path of an address, without a slash at the end.
 func serverPath(address string) string {
-	if _, rest, ok := strings.Cut(address, "://"); ok {
+	_, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		// An address may leave its scheme to the page that it stands on.
+		rest, ok = strings.CutPrefix(address, "//")
+	}
+	if ok {
 		slash := strings.IndexByte(rest, '/')
 		if slash < 0 {
 			return ""

@@ -32,10 +32,7 @@ func (l *lexer) value(sent []pair) any {
 		return l.deep(sent)
 	case kinds.only("object") || kinds.has("object") && !kinds.scalar():
 		return l.object(sent)
-	case kinds.has("array") && (!kinds.scalar() || len(sent) > 1 || strings.Contains(sent[0].value, l.delimiter())):
-		return l.list(sent)
-	case len(sent) > 1 && len(kinds) == 0:
-		// What may be anything may be a list.
+	case l.listed(kinds, sent):
 		return l.list(sent)
 	case len(sent) > 1:
 		l.fault(p.spot(), "type", "the parameter is given "+strconv.Itoa(len(sent))+" times and is no list")
@@ -43,6 +40,14 @@ func (l *lexer) value(sent []pair) any {
 	default:
 		return l.scalar(p.decode(l.bare(sent[0].value)), p.schema.place, p.spot())
 	}
+}
+
+// listed tells whether a parameter of these types was sent as a list. What may be anything may be one.
+func (l *lexer) listed(own kinds, sent []pair) bool {
+	if !own.has("array") {
+		return len(own) == 0 && len(sent) > 1
+	}
+	return !own.scalar() || len(sent) > 1 || strings.Contains(sent[0].value, l.delimiter())
 }
 
 // bare takes the prefix of label and matrix off a single value.

@@ -1,6 +1,10 @@
 package openapi_test
 
-import "testing"
+import (
+	"net/http"
+	"slices"
+	"testing"
+)
 
 // versions makes an operation that takes and gives types that parameters alone tell apart.
 func versions() string {
@@ -40,4 +44,41 @@ func TestW31_W33_parameters_tell_types_of_answers_apart(t *testing.T) {
 		{"a charset is no condition", "POST /plain\nAccept: text/html; charset=iso-8859-1", "200 text/html; charset=utf-8 page"},
 		{"commas in quotes divide nothing", "POST /plain\nAccept: application/json; profile=\"a,b\"; q=0.1, text/html; q=0.5", "200 text/html; charset=utf-8 page"},
 	})
+}
+
+func TestW1_the_path_of_a_server_without_a_scheme(t *testing.T) {
+	t.Parallel()
+	run(t, compile(t, head+"servers: [{ url: //api.example.com/v1 }]\npaths: { /p: { get: { responses: { '204': { description: d } } } } }\n"), []exchange{
+		{"with its prefix", "GET /v1/p", "204"},
+		{"without", "GET /p", "204"},
+	})
+}
+
+func TestW36_headers_of_answers_by_their_examples_and_content(t *testing.T) {
+	t.Parallel()
+	a := ask(t, compile(t, head+`paths: { /p: { get: { responses: { '204': { description: d, headers: {
+  X-First: { example: other, examples: { a: { value: first }, b: { value: second } } }, X-JSON: { content: { application/json: { schema: { type: object, properties: { a: { type: integer } } } } } },
+  X-Made: { schema: { type: array, items: { type: integer, example: 4 } } } } } } } } }
+`), "GET /p")
+	var got []string
+	for _, h := range a.Header {
+		got = append(got, h.Name+": "+h.Values[0])
+	}
+	if want := []string{"X-First: first", `X-JSON: {"a":0}`, "X-Made: 4"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestW30_headers_with_content_are_compared_as_JSON(t *testing.T) {
+	t.Parallel()
+	d := compile(t, head+"paths: { /p: { get: { responses: { '204': { description: d, headers: { X-J: { content: { application/json: { schema: { type: object, required: [a] } } } } } } } } } }\n")
+	for text, want := range map[string]string{`{"a":1}`: "", "{}": "response.header.X-J.a required", "x": "response.header.X-J parse"} {
+		got := ""
+		for _, v := range d.CheckAnswer(0, http.StatusNoContent, http.Header{"X-J": {text}}, nil) {
+			got += v.Location + " " + v.Code
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
 }

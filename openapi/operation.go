@@ -132,7 +132,9 @@ type mediaType struct {
 	example place
 	// encoding tells how the properties of a form are written.
 	encoding place
-	cache    cache
+	// partHeaders are those that parts of a multipart body may or must have, by property.
+	partHeaders map[string][]*responseHeader
+	cache       cache
 }
 
 // readContent reads a content map.
@@ -153,10 +155,25 @@ func (op *operation) readContent(p place) []*mediaType {
 			own.examples = at.find("examples").members()
 			own.example = presentMember(at, "example")
 			own.encoding = at.find("encoding")
+			own.partHeaders = op.readPartHeaders(own)
 		}
 		list = append(list, own)
 	}
 	return list
+}
+
+// readPartHeaders reads the headers of the parts of a multipart body.
+func (op *operation) readPartHeaders(t *mediaType) map[string][]*responseHeader {
+	if !t.parsed.isMultipart() {
+		return nil
+	}
+	all := map[string][]*responseHeader{}
+	for _, m := range t.encoding.members() {
+		if list := op.readHeaders(m.place); len(list) > 0 {
+			all[m.name] = list
+		}
+	}
+	return all
 }
 
 // presentMember is a member that may be null, as null is an example (rule W38).

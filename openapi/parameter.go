@@ -156,25 +156,38 @@ func (p *parameter) check(r *reading) []mockbase.Violation {
 	if p.schema == nil {
 		return nil
 	}
-	list := p.checkRead(sent, r.direction, &lexer{parameter: p, schemas: p.schema.owner})
-	if len(list) == 0 {
-		return nil
-	}
-	// A number may be a text as well, where the schema allows both.
-	asText := &lexer{parameter: p, schemas: p.schema.owner, texts: true}
-	if again := p.checkRead(sent, r.direction, asText); asText.chosen && len(again) == 0 {
-		return nil
-	}
-	return list
+	return p.checkTexts(sent, r.direction)
 }
 
-// checkRead validates the parameter as a lexer reads it.
-func (p *parameter) checkRead(sent []pair, d direction, l *lexer) []mockbase.Violation {
-	value := l.value(sent)
-	if len(l.faults) > 0 {
-		return l.faults
+// checkTexts validates texts by the schema.
+func (p *parameter) checkTexts(sent []pair, d direction) []mockbase.Violation {
+	_, faults, found := p.read(sent, d)
+	if len(faults) > 0 {
+		return faults
 	}
-	return p.schema.checkAt(d, value, p.spot())
+	return found
+}
+
+// read turns texts into a value (rule W9): faults are what cannot be read, found what the schema says of the value. What may be
+// a number and a text is the one that the schema allows.
+func (p *parameter) read(sent []pair, d direction) (value any, faults, found []mockbase.Violation) {
+	value, faults, found = p.readAs(sent, d, &lexer{parameter: p, schemas: p.schema.owner})
+	if len(faults)+len(found) == 0 {
+		return value, nil, nil
+	}
+	l := &lexer{parameter: p, schemas: p.schema.owner, texts: true}
+	if text, failed, refused := p.readAs(sent, d, l); l.chosen && len(failed)+len(refused) == 0 {
+		return text, nil, nil
+	}
+	return value, faults, found
+}
+
+func (p *parameter) readAs(sent []pair, d direction, l *lexer) (value any, faults, found []mockbase.Violation) {
+	value = l.value(sent)
+	if len(l.faults) > 0 {
+		return value, l.faults, nil
+	}
+	return value, nil, p.schema.checkAt(d, value, p.spot())
 }
 
 // checkSpelling refuses what the document forbids in so many words: empty values and reserved characters (rule W10).

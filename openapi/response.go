@@ -196,6 +196,8 @@ type responseHeader struct {
 	schema   *schema
 	example  *mockbase.Node
 	explode  bool
+	// json tells that the value is JSON, as its media type says.
+	json bool
 }
 
 // readHeaders reads the headers of a response (rule W36). Those that the server sets itself are left out, and so are CORS
@@ -220,19 +222,17 @@ func (op *operation) readHeaders(response place) []*responseHeader {
 }
 
 func (op *operation) readHeader(name string, at place) *responseHeader {
-	h := &responseHeader{document: op.document, name: name, at: at, example: firstExample(at), explode: at.holds("explode")}
+	h := &responseHeader{document: op.document, name: name, at: at, explode: at.holds("explode")}
+	h.example = cmp.Or(op.firstNamed(at.find("examples")), firstExample(at))
 	own := at.find("schema")
 	if op.document.source.dialect == dialect20 {
 		own = at
 	}
 	if content := op.readContent(at.find("content")); len(content) > 0 && own.node == nil {
-		h.schema = content[0].schema
-		h.example = cmp.Or(h.example, content[0].example.node)
+		h.schema, h.json = content[0].schema, content[0].parsed.isJSON()
+		h.example = cmp.Or(h.example, op.example(content[0]))
 	} else {
 		h.schema = op.document.schemas.of(own)
-	}
-	if h.example == nil {
-		h.example = op.firstNamed(at.find("examples"))
 	}
 	return h
 }
@@ -299,14 +299,16 @@ func (h *responseHeader) value(m *making) *mockbase.Node {
 // simple writes a value in the style of headers (rule W36); it reports false for what no header can hold.
 func (h *responseHeader) simple(n *mockbase.Node) (string, bool) {
 	var text string
-	switch n.Kind {
-	case mockbase.NodeList:
+	switch {
+	case h.json:
+		text = string(n.JSON())
+	case n.Kind == mockbase.NodeList:
 		var parts []string
 		for _, item := range n.Items {
 			parts = append(parts, scalarText(item))
 		}
 		text = strings.Join(parts, ",")
-	case mockbase.NodeObject:
+	case n.Kind == mockbase.NodeObject:
 		between := ","
 		if h.explode {
 			between = "="

@@ -316,7 +316,7 @@ func (w *sampler) form(t *mediaType, n *mockbase.Node) string {
 			list = append(list, url.QueryEscape(m.Key)+"="+url.QueryEscape(scalarText(m.Value)))
 			continue
 		}
-		p := r.field(t, m.Key, declared[m.Key])
+		p := r.field(t, member{m.Key, declared[m.Key]})
 		p.in, p.name = inQuery, url.QueryEscape(m.Key)
 		if text := p.spelled(m.Value); text != "" {
 			list = append(list, text)

@@ -118,7 +118,7 @@ func (s *schema) checkAt(d direction, value any, at spot) []mockbase.Violation {
 	if !ok {
 		return nil
 	}
-	r := &reporter{schemas: s.owner, value: value, spot: at}
+	r := &reporter{schemas: s.owner, root: s.place, value: value, spot: at}
 	return r.report(invalid)
 }
 
@@ -275,27 +275,42 @@ func nullable(p place) bool { return p.holds("nullable") || p.holds("x-nullable"
 
 // properties are all that a schema and those it joins declare, by name.
 func (s *schemas) properties(p place) map[string]place {
-	all := map[string]place{}
-	s.collectProperties(p, all, 0)
-	return all
+	c := &declarations{schemas: s, known: map[string]place{}}
+	c.collect(p, 0)
+	return c.known
 }
 
-func (s *schemas) collectProperties(p place, all map[string]place, depth int) {
+// propertyList are the same in the order of the document.
+func (s *schemas) propertyList(p place) []member {
+	c := &declarations{schemas: s, known: map[string]place{}}
+	c.collect(p, 0)
+	return c.list
+}
+
+// declarations collect properties; the first one of a name counts.
+type declarations struct {
+	schemas *schemas
+	known   map[string]place
+	list    []member
+}
+
+func (c *declarations) collect(p place, depth int) {
 	if p.node == nil || depth > maxJoined {
 		return
 	}
-	at, ok := s.source.follow(p)
+	at, ok := c.schemas.source.follow(p)
 	if !ok {
 		return
 	}
 	for _, m := range at.find("properties").members() {
-		if all[m.name].node == nil {
-			all[m.name] = m.place
+		if c.known[m.name].node == nil {
+			c.known[m.name] = m.place
+			c.list = append(c.list, m)
 		}
 	}
 	for _, keyword := range []string{"allOf", "oneOf", "anyOf"} {
 		for _, branch := range at.find(keyword).items() {
-			s.collectProperties(branch, all, depth+1)
+			c.collect(branch, depth+1)
 		}
 	}
 }

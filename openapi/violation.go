@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,28 +35,41 @@ func violation(location, code, text string) []mockbase.Violation {
 // reporter turns what the validator says into violations.
 type reporter struct {
 	schemas *schemas
+	root    place
 	value   any
 	spot    spot
-	list    []mockbase.Violation
+	list    []finding
 	// declared are the places of members that a schema names and that were not evaluated, as its check failed before.
 	declared map[string]bool
 }
 
-// report lists all violations, by their place in the value (rule W30).
+// finding is a violation with the names that lead to it within the value.
+type finding struct {
+	mockbase.Violation
+
+	within []string
+}
+
+// report lists all violations in the order of the document (rule W30).
 func (r *reporter) report(e *jsonschema.ValidationError) []mockbase.Violation {
 	r.collect(e)
 	r.dropDeclared()
-	slices.SortStableFunc(r.list, func(a, b mockbase.Violation) int { return cmp.Compare(a.Location, b.Location) })
-	list := slices.CompactFunc(r.list, func(a, b mockbase.Violation) bool { return a.Location == b.Location && a.Code == b.Code })
-	return list[:min(len(list), maxViolations)]
+	o := &ordering{schemas: r.schemas, root: r.root}
+	slices.SortStableFunc(r.list, func(a, b finding) int { return o.compare(a.within, b.within) })
+	found := slices.CompactFunc(r.list, func(a, b finding) bool { return a.Location == b.Location && a.Code == b.Code })
+	list := make([]mockbase.Violation, min(len(found), maxViolations))
+	for i := range list {
+		list[i] = found[i].Violation
+	}
+	return list
 }
 
 func (r *reporter) add(e *jsonschema.ValidationError, code, text string, names ...string) {
-	at := r.spot
-	for _, name := range slices.Concat(e.InstanceLocation, names) {
+	at, within := r.spot, slices.Concat(e.InstanceLocation, names)
+	for _, name := range within {
 		at = at.child(name)
 	}
-	r.list = append(r.list, at.violation(code, text)...)
+	r.list = append(r.list, finding{at.violation(code, text)[0], within})
 }
 
 func (r *reporter) collect(e *jsonschema.ValidationError) {
@@ -135,8 +147,8 @@ func (s *schemas) hides(p place) bool {
 // dropDeclared leaves out that a declared member is not allowed, where something else is wrong: the member was not evaluated
 // for that reason alone.
 func (r *reporter) dropDeclared() {
-	only := func(v mockbase.Violation) bool { return v.Code == "unevaluatedProperties" && r.declared[v.Location] }
-	if slices.ContainsFunc(r.list, func(v mockbase.Violation) bool { return !only(v) }) {
+	only := func(v finding) bool { return v.Code == "unevaluatedProperties" && r.declared[v.Location] }
+	if slices.ContainsFunc(r.list, func(v finding) bool { return !only(v) }) {
 		r.list = slices.DeleteFunc(r.list, only)
 	}
 }

@@ -47,13 +47,13 @@ paths:
 		request  sent
 		want     string
 	}{
-		{d, sent("POST /form" + form + "n=x&a.b=1&a.b=y&o[x]=z&o[l][]=1&o[l][]=q"), "body.a.b.1 /a.b/1, body.n /n, body.o.x /o/x, body.o.l.1 /o/l/1"},
-		{d, sent("POST /form" + form + "small=9"), "body.must /must, body.small /small"},
+		{d, sent("POST /form" + form + "n=x&a.b=1&a.b=y&o[x]=z&o[l][]=1&o[l][]=q"), "body.n /n, body.a.b.1 /a.b/1, body.o.x /o/x, body.o.l.1 /o/l/1, body.must /must"},
+		{d, sent("POST /form" + form + "small=9"), "body.small /small, body.must /must"},
 		{two, sent("POST /form" + form + "l/i=1&l/i=2&small=9"), "body.n /n, body.l/i /l~1i, body.small /small"},
 		{
 			d, sent("POST /parts\nContent-Type: multipart/form-data; boundary=x\n\n" + part("n", "", "x") + part("a.b", "", "1") + part("a.b", "", "y") +
 				part("o", "Content-Type: application/json\r\n", "{") + "--x--\r\n"),
-			"body.n /n, body.a.b.1 /a.b/1, body.o /o",
+			"body.n /n, body.a.b.1 /a.b/1, body.o /o, body.must /must",
 		},
 		{d, sent("POST /parts\nContent-Type: multipart/form-data; boundary=x\n\n" + part("must", "", "1") + part("small", "", "9") + "--x--\r\n"), "body.small /small"},
 	} {
