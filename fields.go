@@ -75,6 +75,11 @@ func (f *Fields) Fault(name string, code Code, format string, args ...any) {
 	f.faults.Add(at, f.Pointer(name), code, format, args...)
 }
 
+// FaultHere notes a fault of the object itself.
+func (f *Fields) FaultHere(code Code, format string, args ...any) {
+	f.faults.Add(f.node, f.pointer, code, format, args...)
+}
+
 // of returns a member of one kind; another kind is a fault.
 func (f *Fields) of(name string, kind NodeKind) *Node {
 	n := f.Node(name)

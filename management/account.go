@@ -86,7 +86,8 @@ func (s *Server) updateMe(c *call) error {
 			checkEmail(f, after.Email)
 			after.Email = plainEmail(after.Email)
 		}
-		f.ReadOnly("id", "role", "disabled", "lastSeenAt", "createdAt")
+		ownID(f, before.ID)
+		f.ReadOnly("role", "disabled", "lastSeenAt", "createdAt")
 	})
 	if err != nil {
 		return err

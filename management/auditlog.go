@@ -70,7 +70,7 @@ func (c *call) auditTarget() mockbase.AuditTarget {
 		name, parameter := strings.CutPrefix(part, "{")
 		switch name = strings.TrimSuffix(name, "}"); {
 		case !parameter:
-			kind = strings.TrimSuffix(part, "s")
+			kind = targetKind(kind, part)
 		case name != "project":
 			value, _ := pathParam(c, name)
 			t.Type, t.ID, t.Name = kind, value, value
@@ -86,6 +86,23 @@ func (c *call) auditTarget() mockbase.AuditTarget {
 		t.Type = kind
 	}
 	return t
+}
+
+// targetKind names what a part of a path is about, after the parts before it: mostly the things that it lists, and where it is
+// a verb, what that is done to.
+func targetKind(before, part string) string {
+	switch {
+	case part == "trash":
+		return "mock"
+	case part == "rotate", part == "inspect", part == "accept":
+		return before
+	case before == "auth" && part == "sessions":
+		return "sign-in"
+	case before == "auth" && part != "invitations":
+		return "user"
+	default:
+		return strings.TrimSuffix(part, "s")
+	}
 }
 
 // note completes the audit entry of the change that the handler is about to make.

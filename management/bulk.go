@@ -81,7 +81,7 @@ func (b *bulk) read(f *mockbase.Fields) {
 		f.Fault("filter", mockbase.FieldRequired, "selects every mock: name what to delete, or write \"all\": true as well to delete them all")
 	}
 	if f.Has("mocks") == f.Has("filter") {
-		f.Fault("", mockbase.FieldConflict, "needs either mocks or filter")
+		f.FaultHere(mockbase.FieldConflict, "needs either mocks or filter")
 	}
 	b.readValue(f)
 }

@@ -278,7 +278,7 @@ func (s *Server) updateDocument(c *call) error {
 	if err != nil {
 		return err
 	}
-	if patch, err = documentPatch(patch); err != nil {
+	if patch, err = documentPatch(patch, id); err != nil {
 		return err
 	}
 	limit, err := c.declaredLimit(d)
@@ -318,12 +318,16 @@ func (c *call) declaredLimit(d *mockbase.Document) (*mockbase.Node, error) {
 	return &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{{Key: "rateLimit", Value: limit}}}, nil
 }
 
-// documentPatch is a patch without the members that are read only. One that would move the text is refused.
-func documentPatch(patch *mockbase.Node) (*mockbase.Node, error) {
+// documentPatch is a patch without the members that are read only. One that would move the text, or is for another document
+// than that with the id, is refused.
+func documentPatch(patch *mockbase.Node, id string) (*mockbase.Node, error) {
 	if patch.Kind != mockbase.NodeObject {
 		return nil, mockbase.Invalid([]mockbase.FieldError{{
 			Pointer: "#", Code: mockbase.FieldType, Detail: "must be an object", Line: patch.Line, Column: patch.Column,
 		}})
+	}
+	if err := checkID(patch, id); err != nil {
+		return nil, err
 	}
 	var faults []mockbase.FieldError
 	bare := *patch

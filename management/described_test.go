@@ -152,7 +152,7 @@ func TestM169_options_change_by_a_patch(t *testing.T) {
 		code                 mockbase.Code
 	}{
 		{patch: `{"serve":false}`, etag: `"v2"`, status: 200},
-		{patch: `{"serve":false,"id":"ignored","version":9}`, etag: `"v2"`, status: 200},
+		{patch: `{"serve":false,"title":"ignored","version":9}`, etag: `"v2"`, status: 200},
 		{patch: `{"serve":null,"delay":"1ms"}`, etag: `"v3"`, status: 200},
 		{patch: `{"srve":true}`, status: 422, code: mockbase.CodeValidationFailed, pointer: "#/srve"},
 		{patch: `{"srve":null}`, status: 422, code: mockbase.CodeValidationFailed, pointer: "#/srve"},

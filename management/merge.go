@@ -49,6 +49,13 @@ func unplaced(n *mockbase.Node) *mockbase.Node {
 	return &bare
 }
 
+// ownID reads an id that a client sends back with a change, and finds the fault that checkID finds.
+func ownID(f *mockbase.Fields, id string) {
+	if sent := f.Node("id"); sent != nil && sent.Text != id {
+		f.Fault("id", mockbase.FieldConflict, "%s is not the id of what this address names, which is %s", shown(sent.Text), id)
+	}
+}
+
 // stored reads JSON that we keep or made ourselves.
 func stored(text []byte) (*mockbase.Node, error) {
 	n, err := mockbase.ParseNode(text, mockbase.FormatJSON, mockbase.ParseLimits{})

@@ -98,7 +98,7 @@ func (s *Server) readMock(c *call) (*mockbase.Mock, error) {
 	if err == nil && c.mock != nil {
 		var node *mockbase.Node
 		if node, err = parse(body, c.route.body); err == nil {
-			err = checkID(node, c.mock)
+			err = checkID(node, c.mock.ID)
 		}
 	}
 	if err != nil {
@@ -107,14 +107,16 @@ func (s *Server) readMock(c *call) (*mockbase.Mock, error) {
 	return m, nil
 }
 
-func checkID(node *mockbase.Node, current *mockbase.Mock) error {
-	id := node.Find("id")
-	if id == nil || id.Text == current.ID {
+// checkID refuses a document with the id of something else than what the address names: it is most likely meant for that
+// (rule M-8).
+func checkID(node *mockbase.Node, id string) error {
+	sent := node.Find("id")
+	if sent == nil || sent.Text == id {
 		return nil
 	}
 	return mockbase.Invalid([]mockbase.FieldError{{
-		Pointer: "#/id", Code: mockbase.FieldConflict, Line: id.Line, Column: id.Column,
-		Detail: shown(id.Text) + " is not the id of this mock, which is " + current.ID,
+		Pointer: "#/id", Code: mockbase.FieldConflict, Line: sent.Line, Column: sent.Column,
+		Detail: shown(sent.Text) + " is not the id of what this address names, which is " + id,
 	}})
 }
 
@@ -247,7 +249,7 @@ func (s *Server) updateMock(c *call) error {
 	if err := checkMockPatch(patch); err != nil {
 		return err
 	}
-	if err := checkID(patch, c.mock); err != nil {
+	if err := checkID(patch, c.mock.ID); err != nil {
 		return err
 	}
 	changed, err := s.Catalog.PatchMock(c.ctx(), c.project.Project.ID, c.mock.ID, options, func(current *mockbase.Mock) (*mockbase.Mock, error) {

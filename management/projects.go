@@ -153,9 +153,7 @@ func (s *Server) createProject(c *call) error {
 	var p mockbase.Project
 	var faults mockbase.Faults
 	r := projectReader{fields: mockbase.NewFields(node, "#", &faults), faults: &faults, project: &p}
-	if r.fields.Node("sample") != nil {
-		r.fields.Fault("sample", mockbase.FieldNotServed, "samples are not served yet")
-	}
+	sample := readBeginning(r.fields)
 	if err := r.read(); err != nil {
 		return mockbase.MoreFaults(c.located(err), mockbase.Locate(body.text, body.format, s.Catalog.ConfigFaults(&p.Config)))
 	}
@@ -163,11 +161,19 @@ func (s *Server) createProject(c *call) error {
 		return created(apiPrefix+"/projects/"+url.PathEscape(made.Project.Slug), s.projectView(c, made, mockbase.RoleOwner)).versioned(made.Project.Version)
 	}
 	c.foretellMade(func(made catalog.Making) (*answer, error) { return answerTo(made.Next), nil })
-	made, err := s.Catalog.CreateProject(c.ctx(), &p, c.caller.user.ID)
+	made, err := s.makeProject(c, &p, sample)
 	if err != nil {
 		return err
 	}
 	return c.give(answerTo(made))
+}
+
+// makeProject stores a project, with what a sample holds unless that is nil.
+func (s *Server) makeProject(c *call, p *mockbase.Project, sample *mockbase.Definition) (*mockbase.Snapshot, error) {
+	if sample == nil {
+		return s.Catalog.CreateProject(c.ctx(), p, c.caller.user.ID)
+	}
+	return s.Catalog.CreateSample(c.ctx(), p, sample, c.caller.user.ID)
 }
 
 // mayCreateProject refuses who is no administrator where only they create projects (rule M-50), and tokens that are not for
@@ -261,6 +267,9 @@ func (s *Server) updateProject(c *call) error {
 	}
 	patch, err := parse(body, c.route.body)
 	if err != nil {
+		return err
+	}
+	if err := checkID(patch, c.project.Project.ID); err != nil {
 		return err
 	}
 	changed, err := s.Catalog.UpdateProject(c.ctx(), c.project.Project.ID, match, func(p *mockbase.Project) error {

@@ -69,7 +69,7 @@ func TestM131_what_is_wrong_is_told_with_pointer_and_place(t *testing.T) {
 		"unknown":           {`{"slug":"x","name":"x","desciption":"d"}`, []fault{{"#/desciption", "unknown_key"}}},
 		"another access":    {`{"slug":"x","name":"x","access":"private"}`, []fault{{"#/access", "enum"}}},
 		"unknown access":    {`{"slug":"x","name":"x","access":"private"}`, []fault{{"#/access", "enum"}}},
-		"sample":            {`{"slug":"x","name":"x","sample":"rate-limits"}`, []fault{{"#/sample", "not_served"}}},
+		"sample":            {`{"slug":"x","name":"x","sample":"rate-limit"}`, []fault{{"#/sample", "enum"}}},
 		"unknown setting":   {`{"slug":"x","name":"x","settings":{"trailingslash":"ignore"}}`, []fault{{"#/settings/trailingslash", "unknown_key"}}},
 		"wrong setting":     {`{"slug":"x","name":"x","settings":{"trailingSlash":"maybe"}}`, []fault{{"#/settings/trailingSlash", "enum"}}},
 		"settings no map":   {`{"slug":"x","name":"x","settings":[]}`, []fault{{"#/settings", "type"}}},

@@ -291,7 +291,7 @@ func readClockChange(f *mockbase.Fields, change *mockbase.ClockChange) {
 		}
 	}
 	if given != 1 {
-		f.Fault("", mockbase.FieldConflict, "needs exactly one of advance, set and reset")
+		f.FaultHere(mockbase.FieldConflict, "needs exactly one of advance, set and reset")
 	} else if f.Has("reset") && !change.Reset {
 		f.Fault("reset", mockbase.FieldEnum, "must be true")
 	}

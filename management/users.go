@@ -183,7 +183,8 @@ func (s *Server) updateUser(c *call) error {
 		readName(f, &after.Name)
 		readInstanceRole(f, &role)
 		f.Bool("disabled", &after.Disabled)
-		f.ReadOnly("id", "email", "lastSeenAt", "createdAt")
+		ownID(f, before.ID)
+		f.ReadOnly("email", "lastSeenAt", "createdAt")
 	})
 	if err != nil {
 		return err

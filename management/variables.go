@@ -77,7 +77,7 @@ func (s *Server) setVariable(c *call) error {
 	err = c.object(typeJSON, func(f *mockbase.Fields) {
 		readVariable(f, &v)
 		if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) {
-			f.Fault("", mockbase.FieldPattern, "%s is no variable name: use letters, digits and _, without a digit in front", shown(name))
+			f.FaultHere(mockbase.FieldPattern, "%s is no variable name: use letters, digits and _, without a digit in front", shown(name))
 		}
 	})
 	if err != nil {

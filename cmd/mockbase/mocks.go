@@ -10,7 +10,6 @@ import (
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/files"
 	"github.com/mockbase/mockbase/examples"
-	"github.com/mockbase/mockbase/management/catalog"
 )
 
 // demoSlug is the project of a fresh server.
@@ -67,15 +66,12 @@ func (s *server) loadDemo() error {
 		owner = user.ID
 	}
 	project := &mockbase.Project{Slug: demoSlug, Name: "Demo", Description: "Examples to call, to change and to delete.", Access: mockbase.AccessPublic}
-	if _, err := s.catalog.CreateProject(s.ctx, project, owner); err != nil {
-		return fmt.Errorf("make demo project: %w", err)
-	}
 	definition := set.Projects[0].Definition
 	for _, m := range definition.Mocks {
 		m.Origin = "" // they come from files, and are changed here
 	}
-	if _, err := s.catalog.Apply(s.ctx, demoSlug, definition, catalog.ApplyOptions{By: owner}); err != nil {
-		return fmt.Errorf("fill demo project: %w", err)
+	if _, err := s.catalog.CreateSample(s.ctx, project, definition, owner); err != nil {
+		return fmt.Errorf("make demo project: %w", err)
 	}
 	return nil
 }

@@ -149,10 +149,17 @@ func TestM221_M226_nobody_locks_themselves_out_by_a_slip(t *testing.T) {
 	}
 	for _, subject := range []string{`{"type":"ip","value":"127.0.0.1"}`, `{"type":"cidr","value":"127.0.0.0/8"}`, `{"type":"account","value":"ADA@example.com"}`} {
 		got := c.call(t, http.StatusConflict, http.MethodPost, "/api/v1/admin/bans", `{"subject":`+subject+`,"duration":"1h","reason":"a slip"}`)
-		if !strings.Contains(got.body, `"code":"would-lock-out"`) {
+		if !strings.Contains(got.body, `"code":"would-lock-out"`) || !strings.Contains(got.body, `send \"force\": true`) {
 			t.Errorf("%s: %s", subject, got.body)
 		}
 	}
+	made := c.call(t, http.StatusCreated, http.MethodPost, "/api/v1/admin/bans", `{"subject":{"type":"account","value":"ADA@example.com"},"duration":"1h","reason":"meant","force":true}`)
+	id, _, _ := strings.Cut(strings.TrimPrefix(made.body, `{"id":"`), `"`)
+	log := c.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/audit?action=createBan&limit=1", "").body
+	if !strings.Contains(log, `"target":{"type":"ban","id":"`+id+`","name":"ada@example.com"}`) {
+		t.Errorf("the log tells of %s:\n%s", id, log)
+	}
+	c.call(t, http.StatusNoContent, http.MethodDelete, "/api/v1/admin/bans/"+id, "")
 	// On the safelist nothing is refused (rule RL88).
 	if got := c.changeShield(t, func(s *mockbase.ShieldSettings) { s.Safelist = []string{"127.0.0.1"}; block(s) }); got.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", got.StatusCode, got.body)

@@ -183,12 +183,13 @@ func (r *run) pass(due <-chan struct{}) bool {
 	}
 }
 
-// send writes an event.
+// send writes an event. It counts before the client can have it.
 func (r *run) send(text []byte) bool {
+	r.stream.sent.Add(1)
 	if !r.write(text) {
+		r.stream.sent.Add(-1)
 		return false
 	}
-	r.stream.sent.Add(1)
 	return true
 }
 

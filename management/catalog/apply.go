@@ -83,6 +83,21 @@ func (c *Catalog) applyNew(ctx context.Context, d *mockbase.Definition, o ApplyO
 	return p.insert(ctx, o.OwnerID)
 }
 
+// CreateSample creates a project that ownerID owns and fills it with what a definition holds, all of it or nothing. The items
+// belong to no source, as those that were made by hand. It fails as [Catalog.CreateProject] and [Catalog.Apply] do.
+func (c *Catalog) CreateSample(ctx context.Context, p *mockbase.Project, d *mockbase.Definition, ownerID string) (*mockbase.Snapshot, error) {
+	c.membership.Lock()
+	defer c.membership.Unlock()
+	planned, err := c.planNew(p, d, rules{by: ownerID})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := planned.insert(ctx, ownerID); err != nil {
+		return nil, err
+	}
+	return planned.next, nil
+}
+
 // planNew plans a project that does not exist yet.
 func (c *Catalog) planNew(project *mockbase.Project, d *mockbase.Definition, r rules) (*planning, error) {
 	s := &mockbase.Snapshot{Project: c.prepareProject(project)}

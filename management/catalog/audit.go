@@ -19,20 +19,16 @@ const maxDescribed = 32 << 10
 // noteChange completes the audit entry of a change that is about to be stored (rule M-20): one mock or the project's own
 // members come whole, many mocks by their names. Before is nil for a project that is new.
 func noteChange(ctx context.Context, before *mockbase.Snapshot, set mockbase.ChangeSet) {
+	if len(set.Purge) > 0 {
+		return // Who purges names the mock: no project has it any more.
+	}
 	mockbase.AuditOf(ctx).Note(func(e *mockbase.AuditEntry) {
 		e.Target.Project = set.ProjectID
 		if before != nil && set.Project == nil && len(set.Put)+len(set.Delete) == 1 {
 			noteMock(e, before, set)
 			return
 		}
-		var was *mockbase.Project
-		if before != nil {
-			was = before.Project
-		}
-		is := set.Project
-		if is == nil && !set.DeleteProject {
-			is = was
-		}
+		was, is := around(before, set)
 		d := disclose(was, is)
 		if d.one != nil && len(set.Put)+len(set.Delete) == 0 {
 			d.note(e)
@@ -48,6 +44,18 @@ func noteChange(ctx context.Context, before *mockbase.Snapshot, set mockbase.Cha
 			e.Target.Name, e.After = is.Slug, describe(is, later, d)
 		}
 	})
+}
+
+// around are a project before and after a change; nil where there is none.
+func around(before *mockbase.Snapshot, set mockbase.ChangeSet) (was, is *mockbase.Project) {
+	if before != nil {
+		was = before.Project
+	}
+	is = set.Project
+	if is == nil && !set.DeleteProject {
+		is = was
+	}
+	return was, is
 }
 
 func noteMock(e *mockbase.AuditEntry, before *mockbase.Snapshot, set mockbase.ChangeSet) {

@@ -139,12 +139,16 @@ func inserted(mocks []*mockbase.Mock, m *mockbase.Mock) []*mockbase.Mock {
 // PurgeMock deletes a mock in the trash for good (rule M-156).
 func (c *Catalog) PurgeMock(ctx context.Context, projectID, id string) error {
 	return c.change(projectID, func(e *entry, s *mockbase.Snapshot) error {
-		if _, err := c.history.TrashedMock(ctx, s.Project.ID, id); err != nil {
+		trashed, err := c.history.TrashedMock(ctx, s.Project.ID, id)
+		if err != nil {
 			return err
 		}
 		if err := refuseReadOnly(s.Project); err != nil {
 			return err
 		}
+		mockbase.AuditOf(ctx).Note(func(e *mockbase.AuditEntry) {
+			e.Target.ID, e.Target.Name, e.Before = id, trashed.Name, mockbase.MaskSecrets(trashed.Document)
+		})
 		set := mockbase.ChangeSet{ProjectID: s.Project.ID, IfRevision: s.Project.Revision, Purge: []string{id}}
 		return c.commit(ctx, e, set, &mockbase.Snapshot{Project: advance(s.Project), Mocks: s.Mocks})
 	})

@@ -220,6 +220,7 @@ func (s *Shield) Add(ctx context.Context, wish mockbase.Ban, by mockbase.Adminis
 	}
 	registered := manual(&b)
 	b.ID = banID(&registered)
+	mockbase.AuditOf(ctx).Note(func(e *mockbase.AuditEntry) { e.Target.ID, e.Target.Name = b.ID, b.Subject.Value })
 	if err := s.forgetOthers(ctx, key); err != nil {
 		return mockbase.Ban{}, err
 	}
@@ -269,7 +270,7 @@ func (s *Shield) refuseOwnBan(subject mockbase.BanSubject, by mockbase.Administr
 	}
 	if subject.Type == mockbase.BanAccount {
 		if subject.Value == strings.ToLower(by.Account) {
-			return lockedOut("that is your own account")
+			return lockedOut("that is your own account", byMember)
 		}
 		return nil
 	}
@@ -283,7 +284,7 @@ func (s *Shield) refuseOwnBan(subject mockbase.BanSubject, by mockbase.Administr
 	if refuses(entries(settings.Safelist, "safelist", &ignored), by.Address, "") {
 		return nil
 	}
-	return lockedOut("that is your own address " + by.Address.String())
+	return lockedOut("that is your own address "+by.Address.String(), byMember)
 }
 
 // Change gives a ban another end or reason (rule M-227).

@@ -238,13 +238,19 @@ func (s *Shield) refuseLockOut(r *http.Request, next *mockbase.ShieldSettings, b
 		return nil
 	}
 	if !blocked {
-		return lockedOut("a lockdown refuses everybody who is not on the safelist, and you are not")
+		return lockedOut("a lockdown refuses everybody who is not on the safelist, and you are not", byQuery)
 	}
-	return lockedOut("the blocklist would refuse your own address " + client.String())
+	return lockedOut("the blocklist would refuse your own address "+client.String(), byQuery)
 }
 
-func lockedOut(what string) error {
-	return &mockbase.Error{Code: mockbase.CodeWouldLockOut, Message: what, Hint: "add ?force=true if you mean it"}
+// How an administrator insists on a change of the settings, and on a ban.
+const (
+	byQuery  = "add ?force=true if you mean it"
+	byMember = `send "force": true as well if you mean it`
+)
+
+func lockedOut(what, insist string) error {
+	return &mockbase.Error{Code: mockbase.CodeWouldLockOut, Message: what, Hint: insist}
 }
 
 // refuses says whether a list has an entry for a client or a path.
