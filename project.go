@@ -138,6 +138,8 @@ type DocumentNote struct {
 	Version int64
 	// Text is the document as it was sent; nil for one that is known as it stands in the definition alone.
 	Text []byte
+	// Files is an archive of the files that the document was joined from, nil for one that was sent as one text.
+	Files []byte
 }
 
 // DocumentNoteOf is what is known of a document that there is.

@@ -48,17 +48,19 @@ type documentView struct {
 
 // placedWarning is a warning with its place in the text as it was sent.
 type placedWarning struct {
-	Code    mockbase.Code `json:"code"`
-	Detail  string        `json:"detail"`
-	Pointer string        `json:"pointer,omitempty"`
-	Line    int           `json:"line,omitempty"`
-	Column  int           `json:"column,omitempty"`
+	Code   mockbase.Code `json:"code"`
+	Detail string        `json:"detail"`
+	// File is the one of several that the place is in.
+	File    string `json:"file,omitempty"`
+	Pointer string `json:"pointer,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
 }
 
 func (s *Server) viewOfDocument(p *mockbase.Project, d *mockbase.Document) documentView {
 	note := p.DocumentNoteOf(d.Name)
 	entry := catalog.DocumentEntry(p, d.Name)
-	facts := s.facts.of(d, note.Text)
+	facts := s.facts.of(d, &note)
 	return documentView{
 		ID: note.ID, Name: d.Name, Title: facts.title, OpenAPI: facts.version, Operations: facts.operations,
 		Options: documentOptions(entry, d), Warnings: facts.warnings, Version: note.Version, Source: maybeText(p.Owners["documents/"+d.Name]),

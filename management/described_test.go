@@ -37,8 +37,8 @@ type documentView struct {
 	Source                   *string
 	Options                  map[string]any
 	Warnings                 []struct {
-		Code, Detail, Pointer string
-		Line, Column          int
+		Code, Detail, File, Pointer string
+		Line, Column                int
 	}
 }
 

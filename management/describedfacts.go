@@ -2,6 +2,7 @@ package management
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -32,8 +33,8 @@ type facts struct {
 	warnings       []placedWarning
 }
 
-func (f *documentFacts) of(d *mockbase.Document, sent []byte) *facts {
-	key := factsKey{document: weak.Make(d), text: weak.Make(first(sent))}
+func (f *documentFacts) of(d *mockbase.Document, note *mockbase.DocumentNote) *facts {
+	key := factsKey{document: weak.Make(d), text: weak.Make(cmp.Or(first(note.Text), first(note.Files)))}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if known := f.known[key]; known != nil {
@@ -42,7 +43,7 @@ func (f *documentFacts) of(d *mockbase.Document, sent []byte) *facts {
 	if f.known == nil || len(f.known) >= maxFacts {
 		f.known = map[factsKey]*facts{}
 	}
-	f.known[key] = readFacts(d, sent)
+	f.known[key] = readFacts(d, note)
 	return f.known[key]
 }
 
@@ -55,39 +56,60 @@ func first(text []byte) *byte {
 }
 
 // readFacts reads a document. One whose text is elsewhere, or cannot be read, has none.
-func readFacts(d *mockbase.Document, sent []byte) *facts {
+func readFacts(d *mockbase.Document, note *mockbase.DocumentNote) *facts {
 	found := &facts{warnings: []placedWarning{}}
-	text := sent
-	if text == nil {
-		text = d.Inline
-	}
-	parsed, err := openapi.Parse(text)
+	parsed, err := sentDocument(d, note)
 	if err != nil {
 		return found
 	}
 	found.title, found.version = parsed.Title(), parsed.Version()
+	var compiled []mockbase.FieldError
+	if made, err := openapi.Compile(d); err == nil {
+		found.operations, compiled = made.Operations(), made.Warnings()
+	}
+	for _, w := range placedFindings(parsed, note, compiled) {
+		one := placedWarning{Code: w.Code, Detail: w.Detail, Pointer: w.Pointer, Line: w.Line, Column: w.Column}
+		if w.Elsewhere != nil {
+			one.File, one.Pointer = w.Elsewhere.File, w.Elsewhere.Pointer
+		}
+		found.warnings = append(found.warnings, one)
+	}
+	return found
+}
+
+// sentDocument reads a document as it was sent or, where that is not known, as the definition holds it.
+func sentDocument(d *mockbase.Document, note *mockbase.DocumentNote) (*openapi.Source, error) {
+	switch {
+	case note.Files != nil:
+		return openapi.Rebundle(note.Files) //nolint:wrapcheck // whether there is one is asked
+	case note.Text != nil:
+		return openapi.Parse(note.Text) //nolint:wrapcheck // whether there is one is asked
+	default:
+		return openapi.Parse(d.Inline) //nolint:wrapcheck // whether there is one is asked
+	}
+}
+
+// placedFindings are the warnings of what was sent and of what was compiled of it, with their places in what was sent.
+func placedFindings(parsed *openapi.Source, note *mockbase.DocumentNote, compiled []mockbase.FieldError) []mockbase.FieldError {
+	if note.Files != nil {
+		return parsed.Findings(compiled)
+	}
 	// Other warnings are those of the compiled document, too.
 	warnings := slices.DeleteFunc(parsed.Warnings(), func(w mockbase.FieldError) bool {
 		return w.Code != mockbase.FieldSyntax && w.Code != mockbase.FieldDuplicateKey
 	})
 	own := len(warnings)
-	if sent == nil {
+	if note.Text == nil {
 		own = 0
 	}
-	if compiled, err := openapi.Compile(d); err == nil {
-		found.operations = compiled.Operations()
-		warnings = append(warnings, compiled.Warnings()...)
-	}
+	warnings = append(warnings, compiled...)
 	for i := own; i < len(warnings); i++ {
 		warnings[i].Line, warnings[i].Column = 0, 0 // those of what the definition holds
 	}
-	if sent != nil {
-		warnings = openapi.Locate(sent, warnings)
+	if note.Text == nil {
+		return warnings
 	}
-	for _, w := range warnings {
-		found.warnings = append(found.warnings, placedWarning{Code: w.Code, Detail: w.Detail, Pointer: w.Pointer, Line: w.Line, Column: w.Column})
-	}
-	return found
+	return openapi.Locate(note.Text, warnings)
 }
 
 // formatOf is the format that a text is written in. YAML may begin with a brace, too.

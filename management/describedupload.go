@@ -131,7 +131,15 @@ func bundledText(files openapi.Files, root string) (catalog.DocumentText, *opena
 	if err != nil {
 		return catalog.DocumentText{}, nil, err //nolint:wrapcheck // it is for the caller as it is
 	}
+	packed, err := files.Packed(source)
+	if err != nil {
+		return catalog.DocumentText{}, nil, err //nolint:wrapcheck // it is for the caller as it is
+	}
+	if packed == nil {
+		return documentText(files[source.Name()])
+	}
 	text, _, err := documentText(source.JSON())
+	text.Files = packed
 	return text, source, err
 }
 

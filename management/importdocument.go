@@ -39,6 +39,9 @@ func importDocument(files []interchange.File, o *importOptions) (*imported, erro
 		return nil, err
 	}
 	from := &imported{format: interchange.FormatOpenAPI, title: parsed.Title(), found: 1}
+	if len(parsed.Files()) > 0 {
+		from.joined = parsed
+	}
 	if err := interchange.CheckPrefix(o.prefix); err != nil {
 		return nil, err //nolint:wrapcheck // it is for the caller as it is
 	}
@@ -129,7 +132,7 @@ func (e *expansion) drop(faults []mockbase.FieldError) bool {
 			return false
 		}
 		gone[index] = true
-		e.warnings = append(e.warnings, placed(&e.mocks[index], f.Code, "the operation became no mock: "+rest+": "+f.Detail))
+		e.warnings = append(e.warnings, e.mocks[index].Fault(f.Code, "the operation became no mock: "+rest+": "+f.Detail))
 	}
 	var stay []openapi.ExpandedMock
 	for i := range e.mocks {
@@ -144,13 +147,8 @@ func (e *expansion) drop(faults []mockbase.FieldError) bool {
 // tell puts the warnings of the document before those of the plan, whose places become those of the operations.
 func (e *expansion) tell(plan *catalog.Plan) {
 	list := make([]catalog.Warning, 0, len(e.warnings)+len(plan.Warnings))
-	add := func(f mockbase.FieldError) {
-		list = append(list, catalog.Warning{
-			Severity: "warning", Code: f.Code, Detail: f.Detail, Pointer: f.Pointer, Line: f.Line, Column: f.Column,
-		})
-	}
-	for _, f := range e.warnings {
-		add(f)
+	for i := range e.warnings {
+		list = append(list, warningOf(&e.warnings[i]))
 	}
 	for _, w := range plan.Warnings {
 		index, rest, ok := mockOfPointer(w.Pointer)
@@ -161,12 +159,17 @@ func (e *expansion) tell(plan *catalog.Plan) {
 		if rest != "" {
 			w.Detail = rest + ": " + w.Detail
 		}
-		add(placed(&e.mocks[index], w.Code, w.Detail))
+		at := e.mocks[index].Fault(w.Code, w.Detail)
+		list = append(list, warningOf(&at))
 	}
 	plan.Warnings = slices.Clip(list)
 }
 
-// placed is a warning about the operation of a mock.
-func placed(m *openapi.ExpandedMock, code mockbase.Code, detail string) mockbase.FieldError {
-	return mockbase.FieldError{Pointer: m.Pointer, Code: code, Detail: detail, Line: m.Line, Column: m.Column}
+// warningOf is the warning of a plan about a fault of an OpenAPI document, which may have several files.
+func warningOf(f *mockbase.FieldError) catalog.Warning {
+	w := catalog.Warning{Severity: "warning", Code: f.Code, Detail: f.Detail, Pointer: f.Pointer, Line: f.Line, Column: f.Column}
+	if at := f.Elsewhere; at != nil {
+		w.File, w.Pointer, w.Line, w.Column = at.File, at.File+at.Pointer, at.Line, at.Column
+	}
+	return w
 }

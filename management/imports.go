@@ -7,6 +7,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,8 @@ type imported struct {
 	// expansion is nil for what is no OpenAPI document of which mocks are made.
 	expansion  *expansion
 	definition *mockbase.Definition
+	// joined is an OpenAPI document of several files, nil for any other.
+	joined *openapi.Source
 	// told are warnings about the source as a whole.
 	told []mockbase.FieldError
 	// sent is the text of a definition of our own.
@@ -324,14 +327,14 @@ func (i *imported) tell(plan *catalog.Plan) {
 	warnings := make([]catalog.Warning, 0, len(i.result.Warnings)+len(plan.Warnings))
 	for _, w := range i.result.Warnings {
 		warnings = append(warnings, catalog.Warning{
-			Severity: "warning", Code: w.Code, Detail: w.Detail, Pointer: w.File + w.Pointer, Line: w.Line, Column: w.Column,
+			Severity: "warning", Code: w.Code, Detail: w.Detail, File: w.File, Pointer: w.File + w.Pointer, Line: w.Line, Column: w.Column,
 		})
 	}
 	for _, w := range plan.Warnings {
 		index, rest, ok := mockOfPointer(w.Pointer)
 		if ok {
 			at := i.result.Place(index)
-			w.Pointer, w.Line, w.Column = at.File+at.Pointer, at.Line, at.Column
+			w.File, w.Pointer, w.Line, w.Column = at.File, at.File+at.Pointer, at.Line, at.Column
 			if rest != "" {
 				w.Detail = rest + ": " + w.Detail
 			}
@@ -344,13 +347,29 @@ func (i *imported) tell(plan *catalog.Plan) {
 // tellWhole gives the warnings of what needed no translation their places in the source.
 func (i *imported) tellWhole(plan *catalog.Plan) {
 	if i.format == interchange.FormatOpenAPI {
-		for n := range plan.Warnings {
-			if rest, ok := strings.CutPrefix(plan.Warnings[n].Pointer, "#/documents/0/inline"); ok {
-				plan.Warnings[n].Pointer = "#" + rest
-			}
-		}
+		i.tellDocument(plan)
 	}
 	plan.Warnings = i.sent.place(plan.Warnings)
+}
+
+// tellDocument makes the warnings about an attached OpenAPI document such about the files that were sent.
+func (i *imported) tellDocument(plan *catalog.Plan) {
+	var found []mockbase.FieldError
+	others := slices.DeleteFunc(slices.Clone(plan.Warnings), func(w catalog.Warning) bool {
+		rest, ok := strings.CutPrefix(w.Pointer, "#/documents/0/inline")
+		if ok {
+			found = append(found, mockbase.FieldError{Pointer: "#" + rest, Code: w.Code, Detail: w.Detail})
+		}
+		return ok
+	})
+	if i.joined != nil {
+		found = i.joined.Findings(found)
+	}
+	plan.Warnings = make([]catalog.Warning, 0, len(found)+len(others))
+	for n := range found {
+		plan.Warnings = append(plan.Warnings, warningOf(&found[n]))
+	}
+	plan.Warnings = append(plan.Warnings, others...)
 }
 
 // mockOfPointer takes a pointer below #/mocks apart.

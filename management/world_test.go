@@ -396,6 +396,9 @@ func (p *plane) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 	return []mockbase.FieldError{{Pointer: "#/settings/compress", Code: mockbase.FieldNotServed, Detail: "compression is not served yet"}}
 }
 
+// ConfigWarnings is what a server says of OpenAPI documents.
+func (p *plane) ConfigWarnings(c *mockbase.Config) []mockbase.FieldError { return p.mocks.ConfigWarnings(c) }
+
 func (*plane) CheckMock(_ *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	var faults []mockbase.FieldError
 	for i := range m.Responses {

@@ -53,7 +53,7 @@ func bundle(name string, text []byte, b *bundler) (*Source, error) {
 	b.rewrite()
 	b.attach()
 	b.source.cutDeep()
-	first.origins, first.others = Origins{member: b.member, files: b.order}, b.others
+	first.name, first.origins, first.others = name, Origins{member: b.member, files: b.order}, b.others
 	return first, nil
 }
 
@@ -174,7 +174,7 @@ func (b *bundler) external(p place) {
 		value := &mockbase.Node{Kind: mockbase.NodeText, Text: string(text)}
 		switch path.Ext(name) {
 		case ".json", ".yaml", ".yml":
-			if parsed, err := b.source.read(text); err == nil {
+			if parsed, err := b.parse(at.at, text); err == nil {
 				value = parsed
 			} else {
 				b.source.notes.add(p, mockbase.FieldSyntax, "the file "+quoted(name)+" cannot be read, so that its text is the example: "+err.Error())
@@ -219,7 +219,7 @@ func (b *bundler) load(p place, name string) bool {
 	if !ok {
 		return false
 	}
-	tree, err := b.source.read(text)
+	tree, err := b.parse(b.pointer(name), text)
 	if err != nil {
 		b.source.notes.add(p, mockbase.FieldSyntax, "the file "+quoted(name)+" cannot be read: "+err.Error())
 		return false
@@ -227,6 +227,17 @@ func (b *bundler) load(p place, name string) bool {
 	b.add(name, tree)
 	b.order, b.waiting = append(b.order, name), append(b.waiting, name)
 	return true
+}
+
+// parse reads the text of a file that stands at a place of the bundle.
+func (b *bundler) parse(at string, text []byte) (*mockbase.Node, error) {
+	own := &source{notes: &notes{}}
+	tree, err := own.read(text)
+	for _, w := range own.notes.all() {
+		p := place{node: &mockbase.Node{Line: w.Line, Column: w.Column}, at: at + strings.TrimPrefix(w.Pointer, "#")}
+		b.source.notes.add(p, w.Code, w.Detail)
+	}
+	return tree, err
 }
 
 // read reads a file within the bounds.

@@ -20,10 +20,17 @@ type Expansion struct {
 
 // ExpandedMock is the mock of an operation.
 type ExpandedMock struct {
-	// Document is the mock, Pointer the place of the operation in the document.
-	Document     *mockbase.Node
-	Pointer      string
-	Line, Column int
+	// Document is the mock.
+	Document *mockbase.Node
+	// at is where the operation is in the document.
+	at mockbase.FieldError
+}
+
+// Fault is one at the place of the operation.
+func (m *ExpandedMock) Fault(code mockbase.Code, detail string) mockbase.FieldError {
+	f := m.at
+	f.Code, f.Detail = code, detail
+	return f
 }
 
 // ExpandOptions say how operations become mocks.
@@ -50,11 +57,13 @@ func (s *Source) Expand(o ExpandOptions) *Expansion {
 		op.ready()
 		if mock := e.mock(op); mock != nil {
 			e.unsaid(op)
-			made.Mocks = append(made.Mocks, ExpandedMock{mock, op.at.at, op.at.node.Line, op.at.node.Column})
+			at := mockbase.FieldError{Pointer: op.at.at, Line: op.at.node.Line, Column: op.at.node.Column}
+			made.Mocks = append(made.Mocks, ExpandedMock{mock, s.Placed([]mockbase.FieldError{at})[0]})
 		}
 	}
 	e.tell()
-	made.Warnings = s.Warnings()
+	d.source.checkForms()
+	made.Warnings = s.Placed(toldOnce(s.Warnings()))
 	return made
 }
 

@@ -18,6 +18,8 @@ const (
 // Source is a parsed OpenAPI document.
 type Source struct {
 	tree *source
+	// name is that of the first of several files.
+	name string
 	// origins are the files that the document was joined from; others are those of examples.
 	origins Origins
 	others  []string
@@ -42,6 +44,9 @@ func Parse(text []byte) (*Source, error) {
 
 // Warnings lists what was repaired or left out so far, with pointers into the document.
 func (s *Source) Warnings() []mockbase.FieldError { return s.tree.notes.all() }
+
+// Name is that of the first file of a document of several, "" for what was one text.
+func (s *Source) Name() string { return s.name }
 
 // Title is the document's title, "" without one.
 func (s *Source) Title() string { return s.tree.top().find("info").text("title") }

@@ -19,7 +19,7 @@ func (s *Source) Repairs() []mockbase.FieldError {
 		case mockbase.FieldSyntax, mockbase.FieldDuplicateKey, mockbase.FieldLimit:
 			return false
 		default:
-			return !strings.HasPrefix(w.Detail, "the file ")
+			return !ofFile(w)
 		}
 	})
 }
@@ -35,6 +35,46 @@ func (s *Source) Place(name string, f mockbase.FieldError) mockbase.FilePlace {
 	}
 	return at
 }
+
+// Placed gives the faults of a document that was joined from several files their places there; those of any other stay as they are.
+func (s *Source) Placed(faults []mockbase.FieldError) []mockbase.FieldError {
+	if len(s.Files()) == 0 {
+		return faults
+	}
+	placed := slices.Clone(faults)
+	for i := range placed {
+		at := s.Place(s.name, placed[i])
+		placed[i].Elsewhere, placed[i].Line, placed[i].Column = &at, at.Line, at.Column
+	}
+	return placed
+}
+
+// Findings are the warnings of the files themselves, and those of what was compiled of the document; a reference that leads nowhere
+// is told once. The lines of the latter are those of [Source.JSON], and are left out.
+func (s *Source) Findings(compiled []mockbase.FieldError) []mockbase.FieldError {
+	list := s.Repairs()
+	for _, w := range compiled {
+		w.Line, w.Column = 0, 0
+		list = append(list, w)
+	}
+	return s.Placed(toldOnce(list))
+}
+
+// toldOnce leaves out that a reference leads nowhere where it was told why.
+func toldOnce(list []mockbase.FieldError) []mockbase.FieldError {
+	broken := map[string]bool{}
+	return slices.DeleteFunc(list, func(w mockbase.FieldError) bool {
+		if w.Code != mockbase.FieldReference {
+			return false
+		}
+		before := broken[w.Pointer]
+		broken[w.Pointer] = before || ofFile(w)
+		return before
+	})
+}
+
+// ofFile tells whether a warning is about a file as a whole.
+func ofFile(w mockbase.FieldError) bool { return strings.HasPrefix(w.Detail, "the file ") }
 
 // Origins tell which files the parts of a bundled document come from. The zero value is a document of one file.
 type Origins struct {

@@ -127,6 +127,45 @@ func (f Files) Text() []byte {
 	return nil
 }
 
+// Packed is an archive of the files of a document that was read of these, which [Rebundle] reads again: its
+// comment is the name of the first one. It is nil for a document of one text.
+func (f Files) Packed(s *Source) ([]byte, error) {
+	if len(s.Files()) == 0 {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	if err := archive.SetComment(s.name); err != nil {
+		return nil, fmt.Errorf("name first file: %w", err)
+	}
+	for _, name := range append([]string{s.name}, s.Files()...) {
+		entry, err := archive.Create(name)
+		if err == nil {
+			_, err = entry.Write(f[name])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("pack file: %w", err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return nil, fmt.Errorf("close archive: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Rebundle reads what [Files.Packed] made.
+func Rebundle(packed []byte) (*Source, error) {
+	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	if err != nil {
+		return nil, fmt.Errorf("read archive: %w", err)
+	}
+	files, err := Unzip(packed)
+	if err != nil {
+		return nil, err
+	}
+	return files.Bundle(archive.Comment)
+}
+
 func (f Files) open(name string) ([]byte, error) {
 	if strings.Contains(name, "://") {
 		return nil, errNetwork

@@ -152,7 +152,11 @@ func (c *importCommand) warn(p *process, f mockbase.FieldError) {
 	}
 	place := c.Src
 	file, below, found := strings.Cut(f.Pointer, "#")
-	if found && file != "" {
+	switch {
+	case !found || file == "":
+	case strings.Contains(file, "://"):
+		place = file
+	default:
 		place = filepath.Join(c.Src, filepath.FromSlash(file))
 	}
 	if f.Line > 0 {

@@ -102,7 +102,7 @@ func (c *importCommand) document(files []interchange.File) (*openapi.Source, err
 		}
 		upload = unpacked
 	}
-	if text := upload.Text(); text != nil && c.Root == "" {
+	if text := upload.Text(); text != nil && (c.Root == "" || upload[c.Root] != nil) {
 		return openapi.Parse(text) //nolint:wrapcheck // notRead says what it is about
 	}
 	return upload.Bundle(c.Root) //nolint:wrapcheck // notRead says what it is about
@@ -125,6 +125,9 @@ func (c *importCommand) convertDocument(p *process, files []interchange.File) er
 		c.warn(p, mockbase.FieldError{Pointer: "#/paths", Code: mockbase.WarningUnused, Detail: "no operation declares a 429, so that there is no limit to make"})
 	}
 	for _, w := range made.Warnings {
+		if at := w.Elsewhere; at != nil {
+			w.Pointer = at.File + at.Pointer
+		}
 		c.warn(p, w)
 	}
 	mocks := &mockbase.Node{Kind: mockbase.NodeList}

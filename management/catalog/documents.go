@@ -20,6 +20,8 @@ type DocumentText struct {
 	// Text is the document as it was sent, JSON what the definition holds of it.
 	Text []byte
 	JSON json.RawMessage
+	// Files is an archive of the files that it was joined from, nil for one text.
+	Files []byte
 	// RateLimit is the limit of a new document; nil is none.
 	RateLimit *mockbase.Node
 }
@@ -68,7 +70,7 @@ func (c *Catalog) AddDocument(ctx context.Context, projectID, name string, text 
 		entry = append(entry, mockbase.Member{Key: "inline", Value: rawNode(text.JSON)})
 		e.parts = append(e.parts, documentPart(&mockbase.Node{Kind: mockbase.NodeObject, Members: entry}))
 		e.at = len(e.parts) - 1
-		e.notes[name] = mockbase.DocumentNote{ID: mockbase.NewID(mockbase.PrefixDocument, c.now()), Version: 1, Text: text.apart()}
+		e.notes[name] = mockbase.DocumentNote{ID: mockbase.NewID(mockbase.PrefixDocument, c.now()), Version: 1, Text: text.apart(), Files: text.Files}
 		return nil
 	})
 }
@@ -102,14 +104,14 @@ func (c *Catalog) SetDocumentText(ctx context.Context, projectID, nameOrID strin
 			return err
 		}
 		note := e.project.DocumentNoteOf(d.Name)
-		if bytes.Equal(d.Inline, text.JSON) && bytes.Equal(note.Text, text.apart()) {
+		if bytes.Equal(d.Inline, text.JSON) && bytes.Equal(note.Text, text.apart()) && bytes.Equal(note.Files, text.Files) {
 			return nil
 		}
 		entry := withoutSource(e.parts[e.at].node)
 		entry.Members = append(entry.Members, mockbase.Member{Key: "inline", Value: rawNode(text.JSON)})
 		e.parts[e.at] = documentPart(entry)
 		note.Version++
-		note.Text = text.apart()
+		note.Text, note.Files = text.apart(), text.Files
 		e.notes[d.Name] = note
 		return nil
 	})
@@ -313,7 +315,7 @@ func (c *Catalog) documentNotes(next, before *mockbase.Project) map[string]mockb
 			note = next.DocumentNoteOf(d.Name)
 			note.Version++
 			if !bytes.Equal(former.Inline, d.Inline) {
-				note.Text = nil
+				note.Text, note.Files = nil, nil
 			}
 		}
 		notes[d.Name] = note
@@ -322,5 +324,5 @@ func (c *Catalog) documentNotes(next, before *mockbase.Project) map[string]mockb
 }
 
 func sameNote(a, b mockbase.DocumentNote) bool {
-	return a.ID == b.ID && a.Version == b.Version && bytes.Equal(a.Text, b.Text)
+	return a.ID == b.ID && a.Version == b.Version && bytes.Equal(a.Text, b.Text) && bytes.Equal(a.Files, b.Files)
 }

@@ -88,9 +88,11 @@ type Warning struct {
 	Severity string        `json:"severity"`
 	Code     mockbase.Code `json:"code"`
 	Detail   string        `json:"detail"`
-	Pointer  string        `json:"pointer,omitempty"`
-	Line     int           `json:"line,omitempty"`
-	Column   int           `json:"column,omitempty"`
+	// File is the one of several that the warning is about; the pointer begins with its name then.
+	File    string `json:"file,omitempty"`
+	Pointer string `json:"pointer,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
 }
 
 // newPlan makes a plan whose lists are empty and not null.

@@ -274,6 +274,7 @@ type documentRecord struct {
 	ID      string `json:"id"`
 	Version int64  `json:"version"`
 	Text    []byte `json:"text,omitempty"`
+	Files   []byte `json:"files,omitempty"`
 }
 
 // text is v's JSON. Unlike json.Marshal it leaves the characters of HTML alone: documents come back as they were given.

@@ -44,7 +44,7 @@ func project(slug string) *mockbase.Project {
 		RawTraffic: true, RedactHeaders: []string{"X-Session"}, UpstreamAllow: []string{"10.0.0.0/8", "api.example.com"}, Retention: mockbase.Retention{MaxCount: 7, MaxBytes: 1 << 20, MaxAge: time.Hour},
 		Owners:        map[string]string{"settings": "ci"},
 		VariableNotes: map[string]mockbase.VariableNote{"token": {Version: 3, Secret: true}, "plain": {Version: 1}},
-		DocumentNotes: map[string]mockbase.DocumentNote{"pets": {ID: "doc_1", Version: 2, Text: []byte("\xef\xbb\xbfopenapi: 3.0.0 # <as sent>\n")}, "plain": {ID: "doc_2", Version: 1}},
+		DocumentNotes: map[string]mockbase.DocumentNote{"pets": {ID: "doc_1", Version: 2, Text: []byte("\xef\xbb\xbfopenapi: 3.0.0 # <as sent>\n")}, "plain": {ID: "doc_2", Version: 1}, "joined": {ID: "doc_3", Version: 1, Files: []byte("PK\x00\xff")}},
 		Version:       3, Revision: 1, CreatedAt: noon(), UpdatedAt: noon().AddDate(0, 0, 1),
 	}
 }
