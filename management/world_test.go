@@ -397,7 +397,9 @@ func (p *plane) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 }
 
 // ConfigWarnings is what a server says of OpenAPI documents.
-func (p *plane) ConfigWarnings(c *mockbase.Config) []mockbase.FieldError { return p.mocks.ConfigWarnings(c) }
+func (p *plane) ConfigWarnings(c *mockbase.Config) []mockbase.FieldError {
+	return p.mocks.ConfigWarnings(c)
+}
 
 func (*plane) CheckMock(_ *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	var faults []mockbase.FieldError
