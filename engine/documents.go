@@ -226,6 +226,9 @@ type operation struct {
 var _ reply = (*operation)(nil)
 
 func (r *operation) prepare(c *call) (sending, *failure) {
+	if c.preferred.badWait != nil && !c.preferred.waits {
+		return nil, c.preferred.badWait
+	}
 	decoded, err := c.bodyMessage().Decoded()
 	if err != nil {
 		return nil, &failure{

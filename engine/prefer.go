@@ -32,6 +32,8 @@ type preferences struct {
 	// politeWait is the wait of the standard header, which counts on documents alone; politely tells that there is one.
 	politeWait time.Duration
 	politely   bool
+	// badWait refuses one that is no number, on documents alone.
+	badWait *failure
 	// dynamic is "", "true" or "false"; it concerns documents alone.
 	dynamic string
 }
@@ -113,14 +115,22 @@ func (c *call) prefer() *failure {
 	return c.preferred.read(standard, met)
 }
 
-// readWait reads the wait of the standard header. Clients send it to real servers too, so a bad one is no fault.
+// readWait reads the wait of the standard header. Clients send it to real servers too, so that a bad one is a fault on documents
+// alone (rule W24), and one that is longer than any counts for nothing.
 func (p *preferences) readWait(lines []string) {
 	for _, line := range lines {
-		for line != "" && !p.politely {
+		for line != "" {
 			var name, value string
-			if name, value, line = nextPreference(line); name == "wait" {
-				p.politeWait, p.politely = parseWait(value)
+			if name, value, line = nextPreference(line); name != "wait" {
+				continue
 			}
+			if p.politeWait, p.politely = parseWait(value); !p.politely {
+				if _, err := strconv.ParseUint(value, 10, 64); err != nil {
+					p.badWait = badPreference("wait", value)
+					p.badWait.own = true
+				}
+			}
+			return
 		}
 	}
 }
@@ -135,14 +145,19 @@ func (p *preferences) read(lines []string, met map[string]bool) *failure {
 			}
 			met[name] = true
 			if !p.set(name, value) {
-				return &failure{
-					status: http.StatusUnprocessableEntity, code: mockbase.CodeBadPreference, title: "Bad preference",
-					detail: "The preference " + quoted(name) + " cannot have the value " + quoted(value) + ".",
-				}
+				return badPreference(name, value)
 			}
 		}
 	}
 	return nil
+}
+
+// badPreference refuses a preference that cannot have a value (rule W24).
+func badPreference(name, value string) *failure {
+	return &failure{
+		status: http.StatusUnprocessableEntity, code: mockbase.CodeBadPreference, title: "Bad preference",
+		detail: "The preference " + quoted(name) + " cannot have the value " + quoted(value) + ".",
+	}
 }
 
 // set takes a preference over; what is not known is ignored. It reports false for a value that cannot be.

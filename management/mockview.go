@@ -101,14 +101,15 @@ func (s *Server) extra(c *call, in *mockbase.Snapshot, m *mockbase.Mock, stats m
 	return extra
 }
 
-// warnings are those of a mock alone and those of its neighbours, each one once (rule M-62).
+// warnings are those of a mock alone and those beside its neighbours and documents (rule M-62). What both tell is told once.
 func (s *Server) warnings(snapshot *mockbase.Snapshot, m *mockbase.Mock) []mockbase.FieldError {
 	all := m.Warnings(&snapshot.Project.Config)
 	if s.Warnings == nil {
 		return all
 	}
+	own := all
 	for _, w := range s.Warnings(snapshot, m) {
-		if !slices.ContainsFunc(all, func(old mockbase.FieldError) bool { return old.Code == w.Code && old.Pointer == w.Pointer }) {
+		if !slices.ContainsFunc(own, func(old mockbase.FieldError) bool { return old.Code == w.Code && old.Pointer == w.Pointer }) {
 			all = append(all, w)
 		}
 	}

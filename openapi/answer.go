@@ -12,6 +12,7 @@ import (
 
 // The query parameters that stand for preferences (rule W11).
 const (
+	controls       = "__"
 	controlCode    = "__code"
 	controlExample = "__example"
 	controlDynamic = "__dynamic"
@@ -74,7 +75,12 @@ func (m *making) readControls() *refusal {
 	if !m.Controls || m.Preferred.Any() {
 		return nil
 	}
+	met := map[string]bool{}
 	for _, own := range m.query {
+		if !strings.HasPrefix(own.name, controls) || met[own.name] {
+			continue
+		}
+		met[own.name] = true // the first of a name counts, as for the header
 		if value := decodedForm(own.value); !m.control(own.name, value) {
 			return badControl(own.name, value)
 		}

@@ -79,6 +79,9 @@ func (*examination) examples(op *operation) {
 		if t.example.node != nil && t.example.reference() == "" {
 			op.examineExample(t, t.example)
 		}
+		if at, ok := op.document.source.follow(t.schema.place); ok && op.stated(t) == nil && statedExample(at).node != nil {
+			op.examineExample(t, statedExample(at))
+		}
 	}
 }
 

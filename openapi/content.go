@@ -73,6 +73,18 @@ func unmet(t *mediaType) *refusal {
 
 // example is the example that answers, nil if there is none (rules W37 to W39).
 func (op *operation) example(t *mediaType) *mockbase.Node {
+	if n := op.stated(t); n != nil || t.schema == nil {
+		return n
+	}
+	at, ok := op.document.source.follow(t.schema.place)
+	if !ok {
+		return nil
+	}
+	return firstExample(at)
+}
+
+// stated is the example of the media type itself, nil if there is none.
+func (op *operation) stated(t *mediaType) *mockbase.Node {
 	for _, m := range t.examples {
 		if n := op.exampleValue(m.place); n != nil {
 			return n
@@ -82,16 +94,8 @@ func (op *operation) example(t *mediaType) *mockbase.Node {
 		if at, ok := op.document.source.follow(t.example); ok && t.example.reference() != "" && at.node != nil {
 			return at.node
 		}
-		return t.example.node
 	}
-	if t.schema == nil {
-		return nil
-	}
-	at, ok := op.document.source.follow(t.schema.place)
-	if !ok {
-		return nil
-	}
-	return firstExample(at)
+	return t.example.node
 }
 
 // exampleValue is the value of an Example object.
@@ -164,7 +168,7 @@ func (t *mediaType) binary() bool {
 		return false
 	}
 	at, ok := t.schema.owner.source.follow(t.schema.place)
-	return ok && at.text("format") == "binary"
+	return ok && (at.text("format") == formatBinary || at.text("type") == typeFile)
 }
 
 // holdsJSON tells whether an example is JSON that was written as text, for a schema that allows no text.

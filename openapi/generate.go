@@ -32,8 +32,10 @@ var errUnmet = errors.New("no value was found that the schema allows")
 type manner uint8
 
 const (
-	// mannerExamples takes the examples of schemas, mannerSchemas only what schemas say, mannerShort the least of it.
+	// mannerExamples takes the examples of schemas, mannerFitting those of them that their schemas allow, mannerSchemas only what
+	// schemas say, mannerShort the least of it.
 	mannerExamples manner = iota
+	mannerFitting
 	mannerSchemas
 	mannerShort
 	// mannerCut leaves objects and lists empty once there are enough values, whatever schemas require.
@@ -66,9 +68,9 @@ func (s *schema) generate(random func() *rand.Rand) (*mockbase.Node, error) {
 
 // generateFor makes a value for messages of a direction.
 func (s *schema) generateFor(d direction, random func() *rand.Rand) (*mockbase.Node, error) {
-	manners := []manner{mannerExamples, mannerSchemas, mannerShort}
+	manners := []manner{mannerExamples, mannerFitting, mannerSchemas, mannerShort}
 	if random != nil {
-		manners = manners[1:]
+		manners = manners[2:]
 	}
 	if s.vast.Load() {
 		return s.cut(d)
@@ -134,7 +136,7 @@ func (g *generator) value(all []place, taken choice) (*mockbase.Node, error) {
 		return nil, errUnmet
 	}
 	defer g.leave(s)
-	if v := g.stated(s); v != nil {
+	if v := g.stated(s, all); v != nil {
 		if s.tested && !g.fits(all, v) {
 			v = cmp.Or(g.search(all), v)
 		}
@@ -203,11 +205,11 @@ func (g *generator) short(s *shape) bool {
 }
 
 // stated is a value that the schema states itself, nil without one (rule W40).
-func (g *generator) stated(s *shape) *mockbase.Node {
+func (g *generator) stated(s *shape, all []place) *mockbase.Node {
 	usual := g.random == nil && g.variant == 0
 	switch {
-	case usual && g.manner == mannerExamples && s.example != nil && s.admits(s.example):
-		return s.example
+	case usual && g.manner <= mannerFitting && s.example.node != nil && g.suits(s, all):
+		return s.example.node
 	case s.constant != nil:
 		return s.constant
 	case usual && g.manner < mannerShort && s.byDefault != nil && s.admits(s.byDefault):
@@ -215,6 +217,22 @@ func (g *generator) stated(s *shape) *mockbase.Node {
 	default:
 		return g.enumerated(s)
 	}
+}
+
+// suits tells whether the example of a schema is taken. One that the schema refuses is told, and passed over (rule W42).
+func (g *generator) suits(s *shape, all []place) bool {
+	own := s.example.node
+	if s.admits(own) && (g.manner == mannerExamples || g.fits(all, own)) {
+		return true
+	}
+	for _, p := range all {
+		if list := g.schemas.of(p).check(g.direction, plain(own), "example"); len(list) > 0 {
+			g.schemas.source.notes.add(s.example, mockbase.FieldConflict,
+				"the example does not fit its schema ("+list[0].Location+": "+list[0].Message+"); another value stands in its place")
+			break
+		}
+	}
+	return false
 }
 
 // enumerated is a value of the enum, nil without one. Those that other keywords refuse are passed over.
@@ -235,22 +253,17 @@ func (g *generator) enumerated(s *shape) *mockbase.Node {
 
 // branch takes the first branch that can be met, from a drawn one on for dynamic values.
 func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Node, error) {
-	first := 0
-	switch {
-	case g.random != nil:
-		first = g.random.IntN(len(own.branches))
-	case g.variant > 0 && own.keyword != keywordIf:
-		first = g.variant % len(own.branches)
-	}
 	var spare *mockbase.Node
-	for i := range own.branches {
-		at := (first + i) % len(own.branches)
+	for _, at := range g.order(own) {
 		v, fine, err := g.chosen(all, taken.with(own, at), own)
 		if err != nil {
 			continue
 		}
 		if fine {
 			return v, nil
+		}
+		if told := g.apart(own, at, v); told != nil {
+			return told, nil
 		}
 		if spare == nil {
 			spare = v
@@ -264,6 +277,31 @@ func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Nod
 	}
 	// What is wrong may lie elsewhere; the whole value is checked at the end.
 	return spare, nil
+}
+
+// order is in which branches are tried: from the first on, or from a drawn one. What allows null alone comes last or, with the
+// chance of null, first (rules W43 and W44).
+func (g *generator) order(own *group) []int {
+	first := 0
+	switch {
+	case g.random != nil:
+		first = g.random.IntN(len(own.branches))
+	case g.variant > 0 && own.keyword != keywordIf:
+		first = g.variant % len(own.branches)
+	}
+	var list, nulls []int
+	for i := range own.branches {
+		at := (first + i) % len(own.branches)
+		if own.keyword != keywordIf && g.schemas.kinds(own.branches[at]).only("null") {
+			nulls = append(nulls, at)
+		} else {
+			list = append(list, at)
+		}
+	}
+	if g.random != nil && len(nulls) > 0 && g.random.Float64() < nullChance {
+		return append(nulls, list...)
+	}
+	return append(list, nulls...)
 }
 
 // mostChosen is how many values of a branch are tried before another is taken.

@@ -124,44 +124,76 @@ func (m *merger) types(p place) {
 
 func (m *merger) values(p place) {
 	s := &m.shape
-	if s.example == nil {
-		s.example = firstExample(p)
+	texts := textsAlone(p)
+	if s.example.node == nil {
+		s.example = m.schemas.source.asText(texts, statedExample(p))
 	}
-	if n := presentMember(p, "const").node; n != nil && s.constant == nil {
-		s.constant = n
+	if at := presentMember(p, "const"); at.node != nil && s.constant == nil {
+		s.constant = m.schemas.source.asText(texts, at).node
 	}
-	if n := presentMember(p, "default").node; n != nil && s.byDefault == nil {
-		s.byDefault = n
+	if at := presentMember(p, "default"); at.node != nil && s.byDefault == nil {
+		s.byDefault = m.schemas.source.asText(texts, at).node
 	}
 	at := p.find("enum")
 	if !at.is(mockbase.NodeList) || len(at.node.Items) == 0 {
 		return
 	}
+	items := make([]*mockbase.Node, len(at.node.Items))
+	for i, item := range at.items() {
+		items[i] = m.schemas.source.asText(texts, item).node
+	}
 	if !s.listed {
-		s.enum, s.listed = slices.Clone(at.node.Items), true
+		s.enum, s.listed = items, true
 		return
 	}
 	s.enum = slices.DeleteFunc(s.enum, func(n *mockbase.Node) bool {
-		return !slices.ContainsFunc(at.node.Items, func(other *mockbase.Node) bool { return string(other.JSON()) == string(n.JSON()) })
+		return !slices.ContainsFunc(items, func(other *mockbase.Node) bool { return string(other.JSON()) == string(n.JSON()) })
 	})
 	s.never = s.never || len(s.enum) == 0
 }
 
+// textsAlone tells whether a schema says that its values are texts, besides null.
+func textsAlone(p place) bool {
+	list := typesOf(p)
+	return list.has("string") && !slices.ContainsFunc(list, func(kind string) bool { return kind != "string" && kind != "null" })
+}
+
+// asText reads a number or a boolean, which nobody put in quotes, as the text that it must be where texts alone are allowed.
+func (s *source) asText(texts bool, p place) place { //nolint:revive // it is a fact of the schema that the caller looks at once
+	if !texts || !p.is(mockbase.NodeNumber) && !p.is(mockbase.NodeBool) {
+		return p
+	}
+	s.notes.add(p, mockbase.FieldType, "the "+p.node.Kind.String()+" is read as text, as its schema allows nothing else: put it in quotes")
+	return place{node: &mockbase.Node{Kind: mockbase.NodeText, Text: p.node.Text, Line: p.node.Line, Column: p.node.Column}, at: p.at}
+}
+
 // firstExample is the example of a schema, nil if it has none (rules W38 and W40).
-func firstExample(p place) *mockbase.Node {
-	if n := presentMember(p, "example").node; n != nil {
-		return n
+func firstExample(p place) *mockbase.Node { return statedExample(p).node }
+
+// statedExample is the same with its place.
+func statedExample(p place) place {
+	if own := presentMember(p, "example"); own.node != nil {
+		return own
 	}
 	if list := p.find("examples").items(); len(list) > 0 {
-		return list[0].node
+		return list[0]
 	}
-	return presentMember(p, "x-example").node
+	return presentMember(p, "x-example")
 }
+
+// A file is bytes in OpenAPI 2.0, and a text of format binary in later versions.
+const (
+	typeFile     = "file"
+	formatBinary = "binary"
+)
 
 func (m *merger) textual(p place) {
 	s := &m.shape
 	if s.format == "" {
 		s.format = p.text("format")
+	}
+	if p.text("type") == typeFile {
+		s.format = formatBinary
 	}
 	if at := p.find("pattern"); at.is(mockbase.NodeText) {
 		if _, err := m.schemas.source.pattern(at.node.Text); err == nil {

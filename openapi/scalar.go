@@ -133,7 +133,7 @@ func (g *generator) text(s *shape) (*mockbase.Node, error) {
 	}
 	text := stretched(s.format, g.formatted(s.format), s.minLength)
 	switch {
-	case text == "" && s.format != "binary":
+	case text == "" && s.format != formatBinary:
 		text = g.word()
 	case s.fits(text):
 		return textNode(text), nil

@@ -18,9 +18,10 @@ type shape struct {
 	typed    bool
 	nullable bool
 	// example, constant and byDefault are the first that a schema states; enum is what all lists have in common.
-	example, constant, byDefault *mockbase.Node
-	enum                         []*mockbase.Node
-	listed                       bool
+	example             place
+	constant, byDefault *mockbase.Node
+	enum                []*mockbase.Node
+	listed              bool
 
 	format   string
 	patterns []string

@@ -96,7 +96,7 @@ func (t *translator) keyword(out map[string]any, p place, m member, depth int) {
 	case "required":
 		t.required(out, p, m)
 	default:
-		t.assertion(out, m)
+		t.assertion(out, p, m)
 	}
 }
 
@@ -113,10 +113,10 @@ func (t *translator) beside(p place, keyword string) []place {
 }
 
 // assertion translates the keywords that hold a plain value.
-func (t *translator) assertion(out map[string]any, m member) {
+func (t *translator) assertion(out map[string]any, p place, m member) {
 	switch m.name {
 	case "enum", "const":
-		t.values(out, m)
+		t.values(out, p, m)
 	case "minimum", "maximum", "multipleOf":
 		t.number(out, m)
 	case "exclusiveMinimum", "exclusiveMaximum":
@@ -186,7 +186,7 @@ func (t *translator) types(out map[string]any, p place, m member) {
 	list := typesOf(p)
 	switch {
 	case len(list) == 0:
-		if !m.is(mockbase.NodeText) || m.node.Text != "file" {
+		if !m.is(mockbase.NodeText) || m.node.Text != typeFile {
 			t.note(m.place, mockbase.FieldEnum, "the type is none of JSON; it is left out")
 		}
 		return
@@ -287,12 +287,17 @@ func (t *translator) hiddenAbove(name string) bool {
 	return false
 }
 
-func (t *translator) values(out map[string]any, m member) {
+func (t *translator) values(out map[string]any, p place, m member) {
+	texts := textsAlone(p)
 	switch {
 	case m.name == "const":
-		out["const"] = plain(m.node)
+		out["const"] = plain(t.schemas.source.asText(texts, m.place).node)
 	case m.is(mockbase.NodeList) && len(m.node.Items) > 0:
-		out["enum"] = plain(m.node)
+		list := make([]any, len(m.node.Items))
+		for i, item := range m.items() {
+			list[i] = plain(t.schemas.source.asText(texts, item).node)
+		}
+		out["enum"] = list
 	default:
 		t.note(m.place, mockbase.FieldType, "the enum is no list of values; it is left out")
 	}

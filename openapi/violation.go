@@ -181,10 +181,33 @@ func (r *reporter) branches(e *jsonschema.ValidationError) {
 		return
 	}
 	if len(e.Causes) == 0 {
-		r.add(e, keyword, "the value is valid against more than one branch")
+		r.add(e, keyword, "the value is valid against more than one branch"+fitting(e, at)+": exactly one must fit")
 		return
 	}
 	r.add(e, keyword, "the value is valid against none of "+strconv.Itoa(len(e.Causes))+" branches")
+}
+
+// fitting names the branches of oneOf that a value is valid against.
+func fitting(e *jsonschema.ValidationError, at place) string {
+	k, ok := e.ErrorKind.(*kind.OneOf)
+	if !ok {
+		return ""
+	}
+	branches, names := at.find("oneOf").items(), []string(nil)
+	for _, i := range k.Subschemas {
+		if i < len(branches) {
+			names = append(names, branchName(branches[i], i))
+		}
+	}
+	return ", " + strings.Join(names, " and ")
+}
+
+// branchName is the name of the schema that a branch refers to, or its number.
+func branchName(branch place, i int) string {
+	if ref := branch.reference(); ref != "" {
+		return quoted(ref[strings.LastIndexByte(ref, '/')+1:])
+	}
+	return strconv.Itoa(i)
 }
 
 // onlyNull tells that a branch failed because it takes null alone.

@@ -1,0 +1,45 @@
+package management_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mockbase/mockbase"
+	"github.com/mockbase/mockbase/management"
+)
+
+// Everything in which the answer of a mock differs from its operation is told when it is saved, not the first of it alone.
+func TestM62_W30_a_saved_mock_tells_all_differences_from_its_operation(t *testing.T) {
+	t.Parallel()
+	var w *world
+	w = newWorld(t, func(o *management.Options) {
+		o.Warnings = func(s *mockbase.Snapshot, m *mockbase.Mock) []mockbase.FieldError { return w.engine.Warnings(s, m) }
+	})
+	w.attach("shop", `openapi: 3.0.3
+info: {title: t, version: "1"}
+paths:
+  /pets:
+    get:
+      responses:
+        "200":
+          description: d
+          headers: {X-Total: {required: true, schema: {type: integer}}}
+          content: {application/json: {schema: {type: object, required: [id], properties: {id: {type: integer}, name: {type: string}}}}}
+`)
+	var view struct{ Warnings []struct{ Code, Detail, Pointer string } }
+	w.send(call{method: http.MethodPost, path: mocksPath, as: editor, body: `{"name":"pets","request":"GET /pets","response":{"json":{"name":1}}}`}).
+		want(http.StatusCreated).into(&view)
+	var told []string
+	for _, own := range view.Warnings {
+		told = append(told, own.Pointer+" "+own.Detail)
+	}
+	for _, want := range []string{"response.header.X-Total: the header is required", "response.body.id: the member is required", "response.body.name: "} {
+		if !strings.Contains(strings.Join(told, "\n"), want) {
+			t.Errorf("%q is not told:\n%s", want, strings.Join(told, "\n"))
+		}
+	}
+	if len(told) != 3 {
+		t.Errorf("%d warnings:\n%s", len(told), strings.Join(told, "\n"))
+	}
+}
