@@ -118,6 +118,7 @@ func (s *server) start(paths []string) error {
 		s.serveHTTP,
 		s.writeFiles,
 		s.startUpkeep,
+		s.collectLess,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
