@@ -136,5 +136,17 @@ type Ban struct {
 	ExpiresAt time.Time
 }
 
+// BanNote is what the register of bans of one process leaves to the next: a ban that failed sign-ins brought, or that bans
+// were lifted, which a register that servers share has not taken yet. There is one of each kind for a rule and key.
+type BanNote struct {
+	// Rule and Key are those of the register; of a lift an empty Key is all bans of the rule.
+	Rule, Key string
+	// Lifted says that From is when bans were lifted.
+	Lifted      bool
+	From, Until time.Time
+	// Repeat counts the bans of the key before this one.
+	Repeat int64
+}
+
 // Active says whether the ban holds at an instant.
 func (b *Ban) Active(now time.Time) bool { return b.ExpiresAt.IsZero() || now.Before(b.ExpiresAt) }

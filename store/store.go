@@ -165,6 +165,11 @@ type Bans interface {
 	PutBan(ctx context.Context, b *mockbase.Ban) error
 	// DeleteBans deletes the bans with these ids; an unknown id is no error.
 	DeleteBans(ctx context.Context, ids ...string) error
+	// BanNotes returns what is noted of the register of bans, by rule, key and kind.
+	BanNotes(ctx context.Context) ([]mockbase.BanNote, error)
+	// ChangeBanNotes stores notes in the place of those of the same rule, key and kind, and deletes others, all at once.
+	// It is no error if one that is to be deleted is not there.
+	ChangeBanNotes(ctx context.Context, put, drop []mockbase.BanNote) error
 }
 
 // Exchanges keeps recorded traffic.

@@ -42,6 +42,38 @@ func (b *banLayer) owe(rule, identifier string, now time.Time) {
 	}
 }
 
+// OwedLift is a lift that the store of bans has not taken yet, because it failed. An empty Key is all bans of the rule.
+type OwedLift struct {
+	Rule, Key string
+	// At is when the bans were lifted. One that began later is another one.
+	At time.Time
+}
+
+// OwedLifts lists the lifts that the store has not taken yet, by rule and key. They are lost with the process: another one
+// that is to make them good is given them by [Guard.Owe].
+func (g *Guard) OwedLifts() []OwedLift {
+	g.bans.writing.Lock()
+	defer g.bans.writing.Unlock()
+	var owed []OwedLift
+	for key, at := range g.bans.owed {
+		owed = append(owed, OwedLift{key.rule, key.identifier, at})
+	}
+	slices.SortFunc(owed, func(x, y OwedLift) int { return cmp.Or(cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Key, y.Key)) })
+	return owed
+}
+
+// Owe makes good a lift that an earlier process owed: the bans end in this process at once, and in the store when it answers.
+// It does nothing where there is no local register beside the store.
+func (g *Guard) Owe(lift OwedLift) {
+	g.bans.writing.Lock()
+	defer g.bans.writing.Unlock()
+	if !g.bans.outlasts() {
+		return
+	}
+	g.bans.owe(lift.Rule, lift.Key, lift.At)
+	g.bans.known.forgive(g.bans.owed)
+}
+
 // lift ends bans in the store and in this process, and returns how many ended. What the store does not take while it fails
 // it is told later. The caller holds writing.
 func (b *banLayer) lift(ctx context.Context, rule, identifier string, now time.Time) (int, error) {
@@ -84,6 +116,19 @@ func (b *banLayer) page(ctx context.Context, q ratelimit.BanQuery) (ratelimit.Ba
 		sortBans(page.Bans)
 	}
 	return page, nil
+}
+
+// forgive forgets the bans that were lifted.
+func (k *knownBans) forgive(lifted owedLifts) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for key, ban := range k.bans {
+		if lifted.covers(&ban.Ban) {
+			delete(k.bans, key)
+		}
+	}
+	k.index()
+	k.size.Store(int64(len(k.bans)))
 }
 
 // list returns the known bans in force that a query asks for and that are wanted.

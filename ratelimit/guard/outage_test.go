@@ -90,6 +90,53 @@ func TestRL101_a_local_ban_is_listed_and_lifted_after_the_return_of_the_store(t 
 	})
 }
 
+// RL101: what one process owes the store another one makes good: bans that it knows end at once, those of the store when it
+// answers, and later ones never.
+func TestRL101_an_owed_lift_is_handed_to_the_next_process(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, store := outages(t)
+		if owed := s.OwedLifts(); owed != nil {
+			t.Errorf("owed before: %v", owed)
+		}
+		for _, address := range []string{"203.0.113.9", "203.0.113.10"} {
+			if _, err := s.Lift(t.Context(), "login", address, root); err != nil {
+				t.Fatal(err)
+			}
+		}
+		owed := s.OwedLifts()
+		want := []guard.OwedLift{{Rule: "login", Key: "203.0.113.10", At: time.Now()}, {Rule: "login", Key: "203.0.113.9", At: time.Now()}}
+		if diff := cmp.Diff(want, owed); diff != "" {
+			t.Fatal(diff)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		wait(time.Second)
+		store.down.Store(false)
+		next := banning(t, login(), func(o *guard.Options) { o.Bans, o.LocalBans, o.Clock = store, newBans(t), time.Now })
+		wait(6 * time.Second)
+		next.want(next.judge(signIn("203.0.113.9")), "refused by bans/login")
+		if err := store.Put(t.Context(), ratelimit.Ban{Rule: "login", Identifier: "203.0.113.10", From: time.Now(), Until: time.Now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		for _, lift := range owed {
+			next.Owe(lift)
+		}
+		next.want(next.judge(signIn("203.0.113.9")), "refused by bans/login") // The store has it still.
+		wait(6 * time.Second)
+		next.want(next.judge(signIn("203.0.113.9")), "allowed")
+		next.want(next.judge(signIn("203.0.113.10")), "refused by bans/login")
+		if owed := next.OwedLifts(); owed != nil {
+			t.Errorf("owed afterwards: %v", owed)
+		}
+		alone := banning(t, login(), func(*guard.Options) {})
+		if alone.Owe(owed[0]); alone.OwedLifts() != nil {
+			t.Error("what has no store beside it owes nothing")
+		}
+	})
+}
+
 // RL101: a lift that the store was not told of ends no ban that began after it.
 func TestRL101_an_owed_lift_spares_later_bans(t *testing.T) {
 	t.Parallel()

@@ -161,6 +161,10 @@ func checkMigrated(t *testing.T, db *sqlite.DB, version int64) {
 	if u, err := db.UserByIdentity(t.Context(), "https://idp.example.com", "42"); version >= 10 && (err != nil || u.ID != "usr_ada") {
 		t.Errorf("the identity came through as %+v, %v", u, err)
 	}
+	notes, err := db.BanNotes(t.Context())
+	if version >= 11 && (err != nil || len(notes) != 1 || notes[0].Key != "198.51.100.7" || notes[0].Repeat != 2 || !notes[0].Until.Equal(time.Unix(0, 1900000000000000006))) {
+		t.Errorf("the note of a ban came through as %+v, %v", notes, err)
+	}
 	if version < 2 {
 		return
 	}

@@ -29,7 +29,33 @@ func shieldPromises() []promise {
 			ok(t, "delete", s.DeleteBans(t.Context(), "ban_two"))
 			wantBans(t, s)
 		}},
+		{"M-37: notes of the register of bans are kept, replaced and deleted by rule, key and kind", notesOfBansAreKept},
 	}
+}
+
+func notesOfBansAreKept(t *testing.T, s store.Store) {
+	t.Helper()
+	want := func(want ...mockbase.BanNote) {
+		t.Helper()
+		got, err := s.BanNotes(t.Context())
+		ok(t, "read notes", err)
+		same(t, "notes", got, want)
+	}
+	note := func(rule, key string) mockbase.BanNote {
+		return mockbase.BanNote{Rule: rule, Key: key, From: noon(), Until: noon().Add(time.Hour + 1), Repeat: 3}
+	}
+	lift := mockbase.BanNote{Rule: "b", Key: "1", Lifted: true, From: noon().Add(5)}
+	ok(t, "nothing", s.ChangeBanNotes(t.Context(), nil, nil))
+	want()
+	ok(t, "note", s.ChangeBanNotes(t.Context(), []mockbase.BanNote{lift, note("b", "1"), note("a", "2"), note("a", "")}, nil))
+	want(note("a", ""), note("a", "2"), note("b", "1"), lift)
+	forever := note("b", "1")
+	forever.Until, forever.Repeat = time.Time{}, 0
+	// What is in both lists is stored.
+	ok(t, "change", s.ChangeBanNotes(t.Context(), []mockbase.BanNote{forever}, []mockbase.BanNote{note("a", ""), forever, note("a", "none")}))
+	want(note("a", "2"), forever, lift)
+	ok(t, "delete", s.ChangeBanNotes(t.Context(), nil, []mockbase.BanNote{lift}))
+	want(note("a", "2"), forever)
 }
 
 // setting is a setting with every member set.

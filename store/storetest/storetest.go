@@ -113,10 +113,18 @@ func keepSecrets(t *testing.T, s store.Store) {
 	ok(t, "create token", s.CreateToken(t.Context(), token("one"), 9))
 	ok(t, "append to audit log", s.AppendAudit(t.Context(), entry("one")))
 	ok(t, "keep answer", s.PutReplay(t.Context(), replay("one")))
+	ok(t, "note ban", s.ChangeBanNotes(t.Context(), []mockbase.BanNote{banNote()}, nil))
+}
+
+func banNote() mockbase.BanNote {
+	return mockbase.BanNote{Rule: "login-ban-1", Key: "198.51.100.7", From: noon(), Until: noon().Add(time.Hour)}
 }
 
 func secretsOutlive(t *testing.T, s store.Store) {
 	t.Helper()
+	notes, err := s.BanNotes(t.Context())
+	ok(t, "read notes of bans", err)
+	same(t, "notes of bans", notes, []mockbase.BanNote{banNote()})
 	kept, err := s.TokenByHash(t.Context(), token("one").Hash)
 	ok(t, "find token", err)
 	same(t, "token", kept, token("one"))

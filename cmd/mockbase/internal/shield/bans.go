@@ -347,6 +347,7 @@ func (s *Shield) Lift(ctx context.Context, bans []mockbase.Ban, by mockbase.Admi
 		s.editBan(ctx, b, edit{By: by.Name, Lifted: true})
 		s.tell("a ban was lifted", b, by)
 	}
+	s.noteOwed()
 	return lifted, nil
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/mockbase/mockbase/ratelimit"
+	"github.com/mockbase/mockbase/ratelimit/memstore"
 )
 
 // Edits are edits by the instant in seconds of each key's.
@@ -50,3 +53,15 @@ const (
 	MaxEdits      = maxEdits
 	RememberEdits = rememberEdits
 )
+
+// MaxNotes bounds the notes.
+const MaxNotes = maxNotes
+
+// Noting is a register of bans in memory that notes what happens in it.
+func Noting(kept Kept, clock func() time.Time, logger *slog.Logger) ratelimit.Bans {
+	memory, err := memstore.NewBans(memstore.BanOptions{})
+	if err != nil {
+		panic(err)
+	}
+	return &noting{Bans: memory, notes: newNotes(&Options{Kept: kept, Clock: clock, Logger: logger})}
+}

@@ -27,6 +27,8 @@ func (s *Shield) restore(ctx context.Context) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.syncEdits(ctx) // What was lifted elsewhere is not given back.
+	s.noteOwed()
+	s.enforceNoted(ctx)
 	mark, err := s.look(ctx)
 	if err != nil || mark == s.mark && !s.partial {
 		return

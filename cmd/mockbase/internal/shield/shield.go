@@ -12,9 +12,10 @@
 //
 // # Bans
 //
-// Bans by an administrator are stored and brought into force again at each start. Those that failed sign-ins earned live
-// in the register alone, which is Redis or the memory of the process. Servers that share their register tell each other
-// what administrators do to bans, so that one that is lifted at any of them is lifted for good.
+// Bans by an administrator are stored and brought into force again at each start. Those that failed sign-ins earned live in
+// the register, which is Redis or the memory of the process; what is in memory is noted, and holds again after a restart.
+// Servers that share their register tell each other what administrators do to bans, so that one that is lifted at any of
+// them is lifted for good, and a lift that Redis has not taken yet is noted too.
 package shield
 
 import (
@@ -46,6 +47,8 @@ type Kept interface {
 	Bans(ctx context.Context) ([]mockbase.Ban, error)
 	PutBan(ctx context.Context, b *mockbase.Ban) error
 	DeleteBans(ctx context.Context, ids ...string) error
+	BanNotes(ctx context.Context) ([]mockbase.BanNote, error)
+	ChangeBanNotes(ctx context.Context, put, drop []mockbase.BanNote) error
 }
 
 // Options make a Shield. Settings, Store, NewMemory and Kept are needed.
@@ -103,6 +106,7 @@ type Shield struct {
 	guard, signIn, failures            *guard.Guard
 	mocks, management, login, loginBan *httplimit.Layers
 	register                           ratelimit.Bans
+	notes                              *notes
 	// byEndpoint tells that a limit asks for the endpoint.
 	byEndpoint atomic.Bool
 
@@ -114,6 +118,8 @@ type Shield struct {
 	// mark is that of what Redis held when bans and orders were put there, partial tells that some were not taken.
 	mark    string
 	partial bool
+	// noted are bans of an earlier process that the register has yet to take.
+	noted []mockbase.BanNote
 	// edits are what was done to bans at any server, editsVersion is that of the stored ones, and editsSeen the document that
 	// they have been joined with.
 	edits        edits
@@ -167,7 +173,7 @@ func New(ctx context.Context, o Options) (*Shield, error) {
 		s.syncEdits(ctx)
 	}
 	s.restoreForce(ctx, &s.present.Load().settings.Circuit)
-	if err := s.restoreBans(ctx); err != nil {
+	if err := errors.Join(s.restoreBans(ctx), s.restoreNotes(ctx)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.follow()
@@ -213,10 +219,12 @@ func (s *Shield) user(r *http.Request) (string, bool) {
 func (s *Shield) open(settings mockbase.ShieldSettings) error {
 	s.addresses.Update(s.addressing(&settings))
 	s.register = s.options.Bans
-	local, err := memstore.NewBans(memstore.BanOptions{})
+	memory, err := memstore.NewBans(memstore.BanOptions{})
 	if err != nil {
 		return fmt.Errorf("make register of bans: %w", err)
 	}
+	s.notes = newNotes(&s.options)
+	local := &noting{Bans: memory, notes: s.notes}
 	if s.register == nil {
 		s.register = local
 	}
