@@ -188,10 +188,11 @@ func (s *Server) once(handle func(*call) error) func(*call) error {
 		if err != nil {
 			return err
 		}
-		id := replayID{user: c.caller.id(), method: c.Request().Method, path: c.Request().URL.Path, key: sent[0]}
-		if c.route.passes {
-			id.path += s.replays.life
+		addressed, err := s.addressed(c)
+		if err != nil {
+			return err
 		}
+		id := replayID{user: c.caller.id(), method: c.Request().Method, path: addressed, key: sent[0]}
 		kept, err := s.replays.begin(c.ctx(), id, digest[:])
 		if err != nil {
 			return err
@@ -204,6 +205,29 @@ func (s *Server) once(handle func(*call) error) func(*call) error {
 		s.answerOnce(c, id, handle)
 		return nil
 	}
+}
+
+// addressed is the path of a request with the ids of what it names. What has the name of something that is gone is another thing:
+// a request to it repeats none that came before.
+func (s *Server) addressed(c *call) (string, error) {
+	path := c.Request().URL.Path
+	if c.project != nil {
+		path += "#" + c.project.Project.ID
+	}
+	if c.mock != nil {
+		path += "#" + c.mock.ID
+	}
+	if c.Param("user") != "" {
+		u, err := s.namedUser(c)
+		if err != nil {
+			return "", err
+		}
+		path += "#" + u.ID
+	}
+	if c.route.passes {
+		path += s.replays.life
+	}
+	return path, nil
 }
 
 // answerOnce answers the first request with a key, and keeps the answer.
