@@ -27,7 +27,9 @@ paths:
           headers: {X-Total: {required: true, schema: {type: integer}}}
           content: {application/json: {schema: {type: object, required: [id], properties: {id: {type: integer}, name: {type: string}}}}}
 `)
-	var view struct{ Warnings []struct{ Code, Detail, Pointer string } }
+	var view struct {
+		Warnings []struct{ Code, Detail, Pointer string }
+	}
 	w.send(call{method: http.MethodPost, path: mocksPath, as: editor, body: `{"name":"pets","request":"GET /pets","response":{"json":{"name":1}}}`}).
 		want(http.StatusCreated).into(&view)
 	var told []string
