@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,10 +81,13 @@ func (t *goTemplate) json(path string) (hbExpression, error) {
 // requestField is a property of the request.
 func (t *goTemplate) requestField(name string) (hbExpression, error) {
 	known := map[string]string{
-		"method": "method", "path": "path", "rawPath": "path", "host": "host", "port": "port", "scheme": "scheme", "clientIp": "clientIp", "id": "id", "url": "url",
+		"method": "method", "path": "path", "rawPath": "path", "host": "host", "port": "port", "scheme": "scheme", "clientIp": "clientIp", "id": "id",
 	}
 	field, ok := known[name]
-	if !ok {
+	switch {
+	case name == "url":
+		return hbExpression{}, fmt.Errorf("%w: it is the whole address, of which the other tool knows the path with its query", errNoHandlebars)
+	case !ok:
 		return hbExpression{}, errNoHandlebars
 	}
 	return hbExpression{text: t.request + "." + field}, nil
@@ -123,20 +127,37 @@ func helpersOf() map[string]helperOf {
 	}
 }
 
+// calculated is an expression whose value is a number, and no text that reads like one.
+func (x hbExpression) calculated() hbExpression {
+	if !x.converted {
+		return x
+	}
+	x.converted = false
+	return hbCalled("math", hbGivesNumber, x, hbExpression{text: "'+'"}, hbExpression{text: "0"})
+}
+
 // function translates a call.
 func (t *goTemplate) function(name string, a []hbExpression) (hbExpression, error) {
 	if h, ok := helpersOf()[name]; ok && len(a) == len(h.order) {
 		ordered := make([]hbExpression, len(a))
 		for i, place := range h.order {
 			ordered[i] = a[place]
+			if slices.Contains([]string{"eq", "ne", "gt", "ge", "lt", "le"}, name) {
+				ordered[i] = a[place].calculated()
+			}
 		}
-		return hbCalled(h.name, h.kind, ordered...), nil
+		x := hbCalled(h.name, h.kind, ordered...)
+		x.choice = name == "and" || name == "or"
+		return x, nil
 	}
 	if operator, ok := map[string]string{"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}[name]; ok && len(a) == 2 {
 		return hbCalled("math", hbGivesNumber, a[0], hbExpression{text: "'" + operator + "'"}, a[1]), nil
 	}
 	if x, ok, err := t.requestFunction(name, a); ok || err != nil {
 		return x, err
+	}
+	if name == "list" && len(a) > 0 {
+		return hbCalled("array", hbGivesJSON, a...), nil
 	}
 	return valueFunction(name, a)
 }
@@ -172,6 +193,11 @@ func (t *goTemplate) partFunction(name string, a hbExpression) (hbExpression, bo
 		return hbExpression{text: t.request + ".pathSegments.[" + a.text + "]"}, true
 	case name == "header" && isLiteral(a):
 		return t.of("headers", unquoted(a)), true
+	case name == "queryAll" && isLiteral(a), name == "headerAll" && isLiteral(a):
+		// What stands for all values there gives the first where it is printed.
+		x := t.of(map[string]string{"queryAll": "query", "headerAll": "headers"}[name], unquoted(a))
+		x.several = true
+		return x, true
 	case name == "xpath" && isLiteral(a):
 		return hbCalled("xPath", hbGivesText, hbExpression{text: t.request + ".body"}, a), true
 	}
@@ -246,11 +272,21 @@ func converted(name string, x hbExpression) (hbExpression, error) {
 		}
 		return hbCalled("randomValue", hbGivesText).named("length", x.operand()).named("type", "'ALPHANUMERIC'"), nil
 	case "int", "number", "bool":
+		x.converted = x.kind == hbGivesText && name != "bool"
 		x.kind = hbGivesNumber
 		return x, nil
 	case "string":
 		x.kind = hbGivesText
 		return x, nil
+	case "urlDecode":
+		return hbCalled("urlEncode", hbGivesText, x).named("decode", "true"), nil
+	case "base64Decode":
+		return hbCalled("base64", hbGivesText, x).named("decode", "true"), nil
+	case "first":
+		if x.several {
+			x.several = false
+			return x, nil
+		}
 	case "json":
 		if x.kind == hbGivesText {
 			return hbExpression{text: quotedHelper + x.text, call: x.call}, nil
@@ -296,7 +332,11 @@ func dateExpression(a []hbExpression) (hbExpression, error) {
 		return hbExpression{}, errNoHandlebars
 	}
 	x := a[2]
-	pattern, ok := javaPattern(unquoted(a[0]))
+	layout, zone := unquoted(a[0]), unquoted(a[1])
+	if layout == "http" {
+		layout, zone = "Mon, 02 Jan 2006 15:04:05 GMT", "UTC"
+	}
+	pattern, ok := javaPattern(layout)
 	if !ok || strings.Contains(x.text, "format=") {
 		return hbExpression{}, errNoHandlebars
 	}
@@ -304,7 +344,7 @@ func dateExpression(a []hbExpression) (hbExpression, error) {
 	if strings.Contains(pattern, "'") {
 		quotes = `"`
 	}
-	if zone := unquoted(a[1]); zone != "UTC" {
+	if zone != "UTC" {
 		x = x.named("timezone", "'"+zone+"'")
 	}
 	x = x.named("format", quotes+pattern+quotes)
@@ -323,8 +363,6 @@ func javaPattern(layout string) (string, bool) {
 		return "epoch", true
 	case "rfc3339":
 		layout = time.RFC3339
-	case "http":
-		layout = "Mon, 02 Jan 2006 15:04:05 MST"
 	}
 	var b strings.Builder
 	for len(layout) > 0 {
@@ -347,6 +385,7 @@ func javaPatternPart(layout string) (length int, pattern string, ok bool) {
 		{"Jan", "MMM"},
 		{"Mon", "EEE"},
 		{"MST", "z"},
+		{"GMT", "'GMT'"},
 		{"Z07:00", "XXX"},
 		{"-07:00", "xxx"},
 		{"-0700", "Z"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template/parse"
@@ -17,6 +18,9 @@ import (
 
 // errNoHandlebars is the reason why an action stays as it is.
 var errNoHandlebars = errors.New("has no equivalent")
+
+// errChoice is why a choice among values stays as it is: in the other tool it says no more than whether one of them is there.
+var errChoice = fmt.Errorf("%w: and, or give one of their values here alone", errNoHandlebars)
 
 // kind is what an expression gives.
 type hbType int
@@ -34,8 +38,12 @@ type hbExpression struct {
 	text string
 	call bool
 	kind hbType
-	// constant tells that the expression is a number or a boolean itself.
-	constant bool
+	// constant tells that the expression is a number or a boolean itself, converted that it is a text read as a number.
+	constant, converted bool
+	// several tells that the expression gives all values of a name, which only some helpers take.
+	several bool
+	// choice tells that here the expression gives one of its operands, and there whether it holds.
+	choice bool
 }
 
 // operand is the expression as it stands among the arguments of a call.
@@ -55,6 +63,8 @@ type goTemplate struct {
 	request string
 	// parameters tells whether parameters of the path have names in the other tool.
 	parameters bool
+	// inText tells that the text stands within the quotes of a JSON text.
+	inText bool
 	// literal writes the text between expressions, such as within a JSON text.
 	literal func(text string) string
 	// dot is what a loop goes through, variables are the names that it gives.
@@ -143,6 +153,9 @@ func (t *goTemplate) action(pipe *parse.PipeNode) (string, error) {
 		return t.shown(s), nil
 	}
 	x, err := t.pipe(pipe)
+	if err == nil {
+		err = x.printable()
+	}
 	if err != nil {
 		return "", err
 	}
@@ -152,10 +165,24 @@ func (t *goTemplate) action(pipe *parse.PipeNode) (string, error) {
 	if x.constant {
 		return t.literal(x.text), nil
 	}
+	if whole := t.request + ".body"; t.inText && (x.text == whole || x.text == "jsonPath "+whole+" '$'" || strings.HasPrefix(x.text, "toJson ")) {
+		t.lost = append(t.lost, quoted(pipe.String())+": its quotes are not escaped in the other tool, so that the answer is no JSON")
+	}
 	if inner, found := strings.CutPrefix(x.text, quotedHelper); found {
 		return t.literal(`"`) + "{{" + inner + "}}" + t.literal(`"`), nil
 	}
 	return "{{" + x.text + "}}", nil
+}
+
+// printable tells why an expression prints something else in the other tool, nil where it does not.
+func (x hbExpression) printable() error {
+	switch {
+	case x.choice:
+		return errChoice
+	case x.several:
+		return errNoHandlebars
+	}
+	return nil
 }
 
 // literalOf is the text of a pipeline that is a literal alone.
@@ -254,7 +281,14 @@ func (t *goTemplate) command(c *parse.CommandNode, passed []hbExpression) (hbExp
 		}
 		arguments = append(arguments, x)
 	}
-	return t.function(function.Ident, append(arguments, passed...))
+	arguments = append(arguments, passed...)
+	if !slices.Contains([]string{"and", "or", "not"}, function.Ident) && slices.ContainsFunc(arguments, func(x hbExpression) bool { return x.choice }) {
+		return hbExpression{}, errChoice
+	}
+	if !slices.Contains([]string{"join", "length", "first"}, function.Ident) && slices.ContainsFunc(arguments, func(x hbExpression) bool { return x.several }) {
+		return hbExpression{}, errNoHandlebars
+	}
+	return t.function(function.Ident, arguments)
 }
 
 // operand translates an argument.
@@ -333,8 +367,11 @@ func (*goTemplate) shownKey(key string) string {
 // jsonTemplate translates a text of a JSON body.
 func (t *goTemplate) jsonTemplate(text string) string {
 	inner := *t
-	inner.lost, inner.literal = nil, jsonInner
-	if x, ok := inner.single(text); ok && x.kind != hbGivesText {
+	inner.lost, inner.literal, inner.inText = nil, jsonInner, true
+	if x, ok := inner.single(text); ok && (x.kind != hbGivesText || x.text == t.request+".body") {
+		if x.kind == hbGivesText {
+			x.kind = hbGivesJSON
+		}
 		if x.constant {
 			return x.text
 		}
@@ -361,7 +398,7 @@ func (t *goTemplate) single(text string) (hbExpression, bool) {
 		return hbExpression{}, false
 	}
 	x, err := t.pipe(action.Pipe)
-	return x, err == nil
+	return x, err == nil && x.printable() == nil
 }
 
 // variable is a value of the project, which is written down as it is.

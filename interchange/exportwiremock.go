@@ -81,6 +81,9 @@ func (e *exporter) sortLosses() {
 
 // mock writes the stubs of one mock: one for each answer, each alternative of its conditions, each method and each state.
 func (w *wiremockWriter) mock(x *exportedMock) {
+	if x.doc.member("rateLimit").text() == "none" {
+		x.doc.skip("rateLimit")
+	}
 	x.doc.skip("select", "onEnd", "draw", "times", "scenario", "state", "priority", "description", "folder", "tags", "headCounts", "readBody")
 	switch {
 	case x.Select == mockbase.SelectSequence && !x.remembers():

@@ -1,10 +1,8 @@
 package interchange
 
 import (
-	"encoding/base64"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
 )
@@ -104,6 +102,11 @@ func proxyTo(p *mockbase.Proxy, d *doc, text func(string) *mockbase.Node) {
 // proxyLosses tells of the settings of a proxy that stay behind.
 func (w *wiremockWriter) proxyLosses(r *exportedResponse) {
 	p := w.out.object(r.doc.get("proxy"))
+	for _, h := range r.Proxy.SetHeaders {
+		if len(h.Values) > 1 {
+			w.lost(p.member("setHeaders").member(h.Name), "an added header has one value: the first is sent")
+		}
+	}
 	p.skip("to", "stripPrefix", "setHeaders", "removeHeaders")
 	p.done()
 }
@@ -143,6 +146,8 @@ func (w *wiremockWriter) responseBody(r *exportedResponse, d *doc, t *goTemplate
 		d.set("base64Body", n)
 	case r.Body.Kind == mockbase.BodyJSON && r.dynamic():
 		d.set("body", textNode(t.jsonText(n)))
+	case r.Body.Kind == mockbase.BodyJSON && n.Kind == mockbase.NodeNull:
+		d.set("body", textNode("null")) // null is no body there
 	case r.Body.Kind == mockbase.BodyJSON:
 		// As text, because a number or the order of members is kept there as it was written.
 		d.set("jsonBody", n)
@@ -246,63 +251,4 @@ func (w *wiremockWriter) delay(v value, delay *mockbase.Delay, d *doc) {
 		return
 	}
 	d.set("delayDistribution", spread.node())
-}
-
-// webhooks writes the calls that follow an answer.
-func (w *wiremockWriter) webhooks(r *exportedResponse) []*mockbase.Node {
-	var list []*mockbase.Node
-	items := r.doc.get("webhooks").items()
-	for i := range r.Webhooks {
-		h := &r.Webhooks[i]
-		o := w.out.object(items[i])
-		o.skip("name", "url", "method", "headers", "json", "text", "base64", "after")
-		t := w.goTemplate(r)
-		t.request = "originalRequest"
-		text := r.writer(t)
-		p := with("method", textNode(h.Method))
-		p.set("url", text(h.URL))
-		headers := &doc{}
-		for _, header := range h.Headers {
-			if len(header.Values) > 0 {
-				headers.set(header.Name, text(header.Values[0]))
-			}
-		}
-		w.webhookBody(h, p, headers, t, r)
-		p.doc("headers", headers)
-		if h.After != nil && h.After.Kind == mockbase.DelayFixed && h.After.Fixed > 0 {
-			delay := with("type", textNode("fixed"))
-			delay.set("milliseconds", numberNode(h.After.Fixed.Milliseconds()))
-			p.set("delay", delay.node())
-		}
-		listener := with("name", textNode("webhook"))
-		listener.set("parameters", p.node())
-		list = append(list, listener.node())
-		if !w.told["webhook "+r.mock.Name+items[i].pointer] {
-			w.told["webhook "+r.mock.Name+items[i].pointer] = true
-			for _, reason := range t.lost {
-				w.lost(items[i], "an expression of the template is shown as it is written: %s", reason)
-			}
-			o.done()
-		}
-	}
-	return list
-}
-
-func (*wiremockWriter) webhookBody(h *mockbase.Webhook, p, headers *doc, t *goTemplate, r *exportedResponse) {
-	body := string(h.Body.Bytes)
-	switch {
-	case h.Body.Kind == mockbase.BodyNone:
-		return
-	case h.Body.Kind == mockbase.BodyJSON && r.rendered && strings.Contains(body, "{{"):
-		body = t.jsonText(parsedOr(h.Body.Bytes))
-	case h.Body.Kind == mockbase.BodyText && r.rendered:
-		body = t.text(body)
-	case !utf8.ValidString(body):
-		p.set("base64Body", textNode(base64.StdEncoding.EncodeToString(h.Body.Bytes)))
-		return
-	}
-	p.set("body", textNode(body))
-	if h.Body.Kind == mockbase.BodyJSON && headers.get("Content-Type") == nil {
-		headers.set("Content-Type", textNode("application/json"))
-	}
 }

@@ -56,11 +56,14 @@ func (r *stubRequest) wholeBody(a atom) *doc {
 		}
 		return with("equalToXml", textNode(a.at.text()))
 	case "body/text":
-		return r.pattern(a.at)
+		return r.text(a.at)
 	case "body/base64":
 		return with("binaryEqualTo", textNode(a.at.text()))
 	case "body/empty":
-		empty := with("equalTo", textNode(""))
+		empty := with("absent", trueNode())
+		if r.presence == alwaysSent {
+			empty = with("equalTo", textNode(""))
+		}
 		if a.at.isTrue() {
 			return empty
 		}
@@ -68,6 +71,15 @@ func (r *stubRequest) wholeBody(a atom) *doc {
 	}
 	r.unmet(a.at, "the condition has no equivalent")
 	return nil
+}
+
+// text writes a condition on the text of a body.
+func (r *stubRequest) text(v value) *doc {
+	if r.presence == maybeSent {
+		r.presence = nullIfEmpty
+		defer func() { r.presence = maybeSent }()
+	}
+	return r.pattern(v)
 }
 
 // equalToJSON writes an equality of JSON.
@@ -154,108 +166,6 @@ func (r *stubRequest) jsonUnit(at value, n *mockbase.Node) *mockbase.Node {
 	return nil
 }
 
-// selected writes conditions on what an expression selects: one pattern for each operator.
-func (r *stubRequest) selected(a atom, word string) []*doc {
-	expression := a.name
-	if word == "matchesJsonPath" {
-		var ok bool
-		if expression, ok = jaywayPath(a.name); !ok {
-			r.unmet(a.at, "the JSONPath %s has no equivalent", quoted(a.name))
-			return nil
-		}
-	}
-	values := onePerOperator(a.at)
-	var list []*doc
-	if slices.ContainsFunc(values, negates) || a.not {
-		// What is no JSON, or no XML, has no nodes, and fails every condition on them here.
-		list = append(list, with(word, textNode(map[string]string{"matchesJsonPath": "$", "matchesXPath": "/*"}[word])))
-	}
-	for _, v := range values {
-		p := r.node(v, word, expression)
-		if p == nil {
-			return nil
-		}
-		if spaces := a.beside.member("namespaces"); spaces.ok() && word == "matchesXPath" {
-			p.set("xPathNamespaces", spaces.node)
-		}
-		list = append(list, p)
-	}
-	return list
-}
-
-// onePerOperator takes an object of operators apart. Whether the case of letters counts is said of each.
-func onePerOperator(v value) []value {
-	if !v.is(mockbase.NodeObject) {
-		return []value{v}
-	}
-	var values []value
-	for _, e := range v.entries() {
-		if e.key == "ignoreCase" {
-			continue
-		}
-		one := with(e.key, e.node)
-		one.set("ignoreCase", v.node.Find("ignoreCase"))
-		values = append(values, value{one.node(), v.pointer, v.file})
-	}
-	return values
-}
-
-// negates tells whether a condition holds where nothing is selected.
-func negates(v value) bool {
-	return v.has("not") || v.has("exists") && !v.member("exists").isTrue()
-}
-
-// node writes one condition on what an expression selects.
-func (r *stubRequest) node(v value, word, expression string) *doc {
-	if v.member("not").ok() {
-		inner := v.member("not")
-		if inner.scalar() {
-			inner.node = with("equals", inner.node).node()
-		}
-		if p := r.node(inner, word, expression); p != nil {
-			return with("not", p.node())
-		}
-		return nil
-	}
-	inner := with("expression", textNode(expression))
-	switch equal := v.member("equals"); {
-	case v.member("exists").isTrue():
-		return with(word, textNode(expression))
-	case v.member("exists").ok():
-		return with("not", with(word, textNode(expression)).node())
-	case equal.is(mockbase.NodeObject), equal.is(mockbase.NodeList), v.is(mockbase.NodeList):
-		if !equal.ok() {
-			equal = v
-		}
-		inner.set("equalToJson", equal.node)
-		return with(word, inner.node())
-	}
-	p := r.pattern(v)
-	if p == nil {
-		return nil
-	}
-	inner.members = append(inner.members, p.members...)
-	return with(word, inner.node())
-}
-
-// jaywayPath writes a JSONPath of RFC 9535 as the library of WireMock reads it; what only one of them has is not ok.
-func jaywayPath(path string) (string, bool) {
-	for _, function := range []string{"length(", "count(", "match(", "search(", "value("} {
-		if strings.Contains(path, function) {
-			return "", false
-		}
-	}
-	before, filter, found := strings.Cut(path, "[?")
-	if !found || strings.HasPrefix(strings.TrimSpace(filter), "(") {
-		return path, true
-	}
-	condition, after, closed := strings.Cut(filter, "]")
-	if !closed || strings.ContainsAny(condition, "[") || strings.Contains(after, "[?") {
-		return "", false
-	}
-	return before + "[?(" + strings.TrimSpace(condition) + ")]" + after, true
-}
-
 // schema writes a JSON Schema.
 func (r *stubRequest) schema(a atom) []*doc {
 	if !a.at.is(mockbase.NodeObject) && !a.at.is(mockbase.NodeBool) {
@@ -268,7 +178,8 @@ func (r *stubRequest) schema(a atom) []*doc {
 			version = named
 		}
 	}
-	d := with("matchesJsonSchema", a.at.node)
+	// As a text, which every version reads.
+	d := with("matchesJsonSchema", textNode(string(a.at.node.JSON())))
 	d.set("schemaVersion", textNode(version))
 	return []*doc{d}
 }
@@ -313,12 +224,12 @@ func (r *stubRequest) partHeader(name string, v value, headers *doc) {
 
 func (r *stubRequest) partBody(v value, part *doc) {
 	outer := r.body
-	r.body = nil
+	r.body, r.presence = nil, alwaysSent
 	for _, b := range (&brancher{}).body(v, holds) {
 		for _, a := range b {
 			r.bodyAtom(a)
 		}
 	}
 	part.list("bodyPatterns", r.body)
-	r.body = outer
+	r.body, r.presence = outer, maybeSent
 }

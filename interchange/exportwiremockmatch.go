@@ -11,7 +11,7 @@ import (
 func (r *stubRequest) pattern(v value) *doc {
 	switch {
 	case v.scalar():
-		return with("equalTo", textNode(v.text()))
+		return r.ofBody(entry{"equals", v}, with("equalTo", textNode(v.text())))
 	case v.is(mockbase.NodeList):
 		return combined("and", r.patterns(v.items()))
 	case v.is(mockbase.NodeObject):
@@ -48,19 +48,15 @@ func combined(word string, list []*doc) *doc {
 
 // operators writes an object of operators, all of which must hold.
 func (r *stubRequest) operators(v value) *doc {
-	fold := v.member("ignoreCase").isTrue()
-	sent := v.member("exists").isTrue()
+	sent := v.member("exists").isTrue() || r.presence != maybeSent
 	var list []*doc
 	for _, e := range v.entries() {
-		if e.key == "ignoreCase" || e.key == "exists" && sent && len(v.node.Members) > 1 && !v.has("not") {
+		if r.saysNothing(v, e) {
 			continue
 		}
-		p := r.operator(e)
+		p := r.operatorIn(v, e)
 		if p == nil {
 			return nil
-		}
-		if fold {
-			p = folded(p)
 		}
 		if e.key == "not" && !sent {
 			p = with("or", listNode(with("absent", trueNode()).node(), p.node()))
@@ -72,6 +68,68 @@ func (r *stubRequest) operators(v value) *doc {
 	}
 	r.unmet(v, "the condition says nothing")
 	return nil
+}
+
+// saysNothing tells whether an operator adds nothing to those beside it.
+func (r *stubRequest) saysNothing(v value, e entry) bool {
+	sentAnyway := r.presence != maybeSent || !v.has("not")
+	return e.key == "ignoreCase" || e.key == "exists" && e.isTrue() && len(v.node.Members) > 1 && sentAnyway
+}
+
+// operatorIn writes one operator of an object, which may say that the case of letters does not count.
+func (r *stubRequest) operatorIn(v value, e entry) *doc {
+	p := r.operator(e)
+	if p == nil {
+		return nil
+	}
+	if v.member("ignoreCase").isTrue() {
+		p = folded(p)
+	}
+	return r.ofBody(e, p)
+}
+
+// exportedPresence says whether what a pattern is about is always there, and what the other tool makes of it when it is empty.
+type exportedPresence int
+
+const (
+	// maybeSent is for what has a name, and may be missing.
+	maybeSent exportedPresence = iota
+	// alwaysSent is for the body of a part.
+	alwaysSent
+	// nullIfEmpty is for the body of a request, of which WireMock takes an empty one as missing.
+	nullIfEmpty
+)
+
+// ofBody lets a pattern for a body hold for an empty one where the operator does, as WireMock takes that as missing.
+func (r *stubRequest) ofBody(e entry, p *doc) *doc {
+	if r.presence != nullIfEmpty || !holdsForEmpty(e) {
+		return p
+	}
+	if p.get("equalTo") != nil {
+		return with("absent", trueNode())
+	}
+	return with("or", listNode(with("absent", trueNode()).node(), p.node()))
+}
+
+// holdsForEmpty tells whether an operator holds for the empty text.
+func holdsForEmpty(e entry) bool {
+	switch e.key {
+	case "equals", "contains", "startsWith", "endsWith":
+		return e.scalar() && e.text() == ""
+	case "matches":
+		return holdsOn(`\A(?:`+e.text()+`)\z`, "")
+	case "search":
+		return holdsOn(e.text(), "")
+	case "exists":
+		return e.isTrue()
+	}
+	return false
+}
+
+// holdsOn tells whether an expression finds something in a text.
+func holdsOn(expression, text string) bool {
+	compiled, err := regexp.Compile(expression)
+	return err == nil && compiled.MatchString(text)
 }
 
 // folded ignores the case of letters.
@@ -118,8 +176,12 @@ func (r *stubRequest) operator(e entry) *doc {
 	case "before", "after":
 		return with(e.key, textNode(e.text()))
 	case "exists":
-		if e.isTrue() {
+		switch {
+		case e.isTrue():
 			return anything()
+		case r.presence != maybeSent:
+			r.unmet(e.value, "a body is always there, so that this never holds")
+			return nil
 		}
 		return with("absent", trueNode())
 	}
@@ -137,6 +199,10 @@ func (r *stubRequest) compound(e entry) *doc {
 	case "in", "anyOf":
 		return r.all("or", e)
 	case "allOf":
+		if r.several {
+			r.unmet(e.value, "conditions that different values of one name may meet have no equivalent beside others")
+			return nil
+		}
 		return r.all("and", e)
 	case "all", "exactly":
 		word := map[string]string{"all": "includes", "exactly": "hasExactly"}[e.key]
@@ -152,8 +218,7 @@ func (r *stubRequest) compound(e entry) *doc {
 		return with(word, listNode(nodes...))
 	case "mediaType":
 		if !strings.ContainsAny(e.text(), ";") {
-			kind := strings.ReplaceAll(regexp.QuoteMeta(e.text()), `\*`, `[^;/\s]+`)
-			return with("matches", textNode(`(?i)`+kind+`\s*(;.*)?`))
+			return with("matches", textNode(`(?i)`+regexp.QuoteMeta(e.text())+`\s*(;.*)?`))
 		}
 	}
 	r.unmet(e.value, "the operator %s has no equivalent", quoted(e.key))

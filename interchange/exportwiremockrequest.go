@@ -19,6 +19,10 @@ type stubRequest struct {
 	body   []*mockbase.Node
 	parts  []*mockbase.Node
 	failed bool
+	// several tells that what is asked about may have several values.
+	several bool
+	// presence says whether what is asked about is always there.
+	presence exportedPresence
 }
 
 // request writes what a stub asks for; nil when a condition has no equivalent, without which it would answer too much.
@@ -204,10 +208,17 @@ func (r *stubRequest) named(group string, a atom) {
 			a.at = item
 			r.named(group, a)
 		}
+	case a.at.has("allOf") && !a.not && len(a.at.node.Members) == 1:
+		for _, item := range a.at.member("allOf").items() {
+			a.at = item
+			r.named(group, a)
+		}
 	default:
+		r.several = severalValues(group)
 		if pattern := r.pattern(a.at); pattern != nil {
 			r.put(group, a.name, r.negated(a, pattern))
 		}
+		r.several = false
 	}
 }
 
@@ -242,7 +253,7 @@ func (r *stubRequest) auth(a atom) {
 		switch equal, expression := pattern.get("equalTo"), pattern.get("matches"); {
 		case len(pattern.members) == 1 && equal != nil:
 			r.put("headers", "Authorization", with("matches", textNode(scheme+regexp.QuoteMeta(equal.Text))))
-		case len(pattern.members) == 1 && expression != nil:
+		case len(pattern.members) == 1 && expression != nil && !anchored(expression.Text):
 			r.put("headers", "Authorization", with("matches", textNode(scheme+"(?:"+expression.Text+")")))
 		default:
 			r.unmet(bearer, "the condition on a bearer token has no equivalent")
@@ -254,6 +265,11 @@ func (r *stubRequest) auth(a atom) {
 	default:
 		r.unmet(a.at, "credentials can be asked for as a user name and a password alone")
 	}
+}
+
+// anchored tells whether an expression looks for the beginning of a text, which is another one behind a scheme.
+func anchored(pattern string) bool {
+	return strings.ContainsAny(strings.NewReplacer(`\^`, "", "[^", "").Replace(pattern), "^") || strings.Contains(pattern, `\A`) || strings.Contains(pattern, `\b`) || strings.Contains(pattern, `\B`)
 }
 
 // javaExpression writes a regular expression so that Java reads it the same way. What Java reads otherwise is written out.

@@ -217,38 +217,10 @@ func (w *wiremockStub) webhook(p *object, answer *doc) {
 		hook.text("base64", p.textOf("base64Body"))
 	}
 	if delay := p.get("delay"); delay.ok() {
-		w.hookDelay(delay, hook)
+		hook.set("after", w.out.wiremockDelay(delay, 0))
 	}
 	p.done()
 	answer.append("webhooks", hook.node())
-}
-
-// hookDelay sets how long a webhook waits. Only a fixed time can be said here, so that a random one becomes its middle.
-func (w *wiremockStub) hookDelay(v value, hook *doc) {
-	d := w.out.object(v)
-	kind := d.textOf("type")
-	middle := func(names ...string) float64 {
-		sum := 0.0
-		for _, name := range names {
-			n, _ := d.get(name).number()
-			sum += n
-		}
-		return sum / float64(len(names))
-	}
-	switch kind {
-	case "fixed", "":
-		hook.set("after", durationNode(millis(middle("milliseconds"))))
-	case "uniform":
-		hook.set("after", durationNode(millis(middle("lower", "upper"))))
-		w.out.lost(v, "a webhook waits for a fixed time: the middle of the range is taken")
-	case "lognormal":
-		hook.set("after", durationNode(millis(middle("median"))))
-		d.skip("sigma", "maxValue")
-		w.out.lost(v, "a webhook waits for a fixed time: the median is taken")
-	default:
-		w.out.lost(v, "the delay %s has no equivalent", quoted(kind))
-	}
-	d.done()
 }
 
 // keepBraces writes the texts of an answer so that rendering leaves them as they are.

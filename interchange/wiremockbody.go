@@ -108,16 +108,35 @@ func (w *wiremockStub) body(v value) *doc {
 	case o.get("absent").isTrue():
 		d.set("empty", trueNode())
 	default:
-		if n := w.operators(v, anyway); n != nil {
-			return with("text", n)
+		n := w.operators(v, anyway)
+		if n == nil {
+			return nil
 		}
-		return nil
+		text := with("text", n)
+		if textHoldsForEmpty(n) {
+			text.set("empty", falseNode()) // WireMock takes an empty body as none
+		}
+		return text
 	}
 	o.done()
 	if d.empty() {
 		return nil
 	}
 	return d
+}
+
+// textHoldsForEmpty tells whether one of the operators of a text would take an empty body.
+func textHoldsForEmpty(n *mockbase.Node) bool {
+	holds := false
+	for _, m := range n.Members {
+		switch m.Key {
+		case "matches", "search", "contains":
+			holds = holds || holdsForEmpty(entry{m.Key, value{node: m.Value}})
+		case "not":
+			holds = true
+		}
+	}
+	return holds
 }
 
 // parsed returns a JSON value that a member holds as text or as it is.
@@ -385,11 +404,20 @@ func (w *wiremockStub) part(o *object) *doc {
 		}
 	}
 	part.doc("headers", headers)
+	part.doc("body", w.partBody(o))
+	return part
+}
+
+// partBody translates the patterns of the body of a part, which is there even if it is empty.
+func (w *wiremockStub) partBody(o *object) *doc {
 	body := &doc{}
 	for _, item := range o.listOf("bodyPatterns") {
 		inner := w.body(item)
 		if inner == nil {
 			continue
+		}
+		if inner.get("text") != nil {
+			inner.remove("empty")
 		}
 		for _, m := range inner.members {
 			if body.get(m.Key) != nil {
@@ -398,6 +426,5 @@ func (w *wiremockStub) part(o *object) *doc {
 			body.set(m.Key, m.Value)
 		}
 	}
-	part.doc("body", body)
-	return part
+	return body
 }

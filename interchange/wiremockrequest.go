@@ -449,6 +449,9 @@ func together(d *doc, list []*mockbase.Node) bool {
 	all := &doc{members: slices.Clone(d.members)}
 	for _, n := range list {
 		for _, m := range n.Members {
+			if m.Key == "matches" && all.get("matches") != nil && all.get("search") == nil {
+				m = mockbase.Member{Key: "search", Value: textNode(`\A(?:` + m.Value.Text + `)\z`)}
+			}
 			if all.get(m.Key) != nil || m.Key == "ignoreCase" {
 				return false
 			}
