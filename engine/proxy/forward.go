@@ -189,7 +189,7 @@ func (c *call) request() (*http.Request, error) {
 func (c *call) connected(got httptrace.GotConnInfo) {
 	conn, ok := got.Conn.(*observed)
 	if ok {
-		conn.expect()
+		conn.expect(c.in.In.Method)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -283,6 +283,33 @@ func TestU10_a_message_over_the_limit_closes_with_1009(t *testing.T) {
 	}
 }
 
+// What a frame announces reserves nothing: the message ends with the first byte over the limit, and a length that is none at once.
+func TestU10_an_announced_length_is_only_a_number(t *testing.T) {
+	t.Parallel()
+	script := echo()
+	script.MaxMessage = 1000
+	v := serve(t, script)
+	for _, test := range []struct {
+		announced uint64
+		sent      int
+		want      string
+	}{
+		{1<<63 - 1, 1001, "8 1009"},
+		{1001, 1001, "8 1009"},
+		{1 << 63, 0, "8 1002"},
+		{1<<64 - 1, 0, "8 1002"},
+	} {
+		c := dial(t, v, thirteen)
+		frame := append(binary.BigEndian.AppendUint64([]byte{0x82, 0xff}, test.announced), make([]byte, 4+test.sent)...)
+		if _, err := c.Write(frame); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.hear(t); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%d bytes announced: heard %q", test.announced, got)
+		}
+	}
+}
+
 func TestU11_the_first_rule_whose_condition_holds_answers(t *testing.T) {
 	t.Parallel()
 	script := &websocket.Script{
