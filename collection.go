@@ -77,6 +77,26 @@ type Document struct {
 	Callbacks    bool
 	RateLimit    *RateLimit
 	Delay        *Delay
+	// Operations are the options of single operations.
+	Operations []DocumentOperation
+}
+
+// DocumentOperation holds the options of one operation of a document.
+type DocumentOperation struct {
+	// Name is the operation's id, or method and path where it has none, as the traffic shows it.
+	Name string
+	// RateLimit replaces that of the document, nil does not.
+	RateLimit *RateLimit
+}
+
+// LimitOf is the limit that the options of an operation state; nil where they state none.
+func (d *Document) LimitOf(operation string) *RateLimit {
+	for i := range d.Operations {
+		if d.Operations[i].Name == operation {
+			return d.Operations[i].RateLimit
+		}
+	}
+	return nil
 }
 
 // Credential is a value that a document's security scheme accepts (rule W46).

@@ -305,6 +305,11 @@ func decodeDocument(f *Fields) Document {
 	f.Bool("callbacks", &d.Callbacks)
 	d.RateLimit = decodeMember(f, "rateLimit", decodeRateLimit)
 	d.Delay = decodeMember(f, "delay", decodeDelay)
+	for _, e := range f.entries("operations") {
+		own := e.fields()
+		d.Operations = append(d.Operations, DocumentOperation{Name: e.name, RateLimit: decodeMember(own, "rateLimit", decodeRateLimit)})
+		own.Done()
+	}
 	f.Required("name")
 	f.Done()
 	return d

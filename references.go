@@ -55,7 +55,11 @@ func (c *Config) limitUsers() []limitUser {
 		users = append(users, limitUser{c.Collections[i].RateLimit, childPointer("#/collections", c.Collections[i].Name) + "/rateLimit"})
 	}
 	for i := range c.Documents {
-		users = append(users, limitUser{c.Documents[i].RateLimit, itemPointer("#/documents", i) + "/rateLimit"})
+		at := itemPointer("#/documents", i)
+		users = append(users, limitUser{c.Documents[i].RateLimit, at + "/rateLimit"})
+		for _, op := range c.Documents[i].Operations {
+			users = append(users, limitUser{op.RateLimit, childPointer(at+"/operations", op.Name) + "/rateLimit"})
+		}
 	}
 	return users
 }

@@ -70,6 +70,7 @@ var schemaSites = []struct {
 	{`{collections: {a: {%}}}`, []string{"/$defs/collection"}},
 	{`{collections: {a: {relations: {m: {%}}}}}`, []string{"/$defs/collection/properties/relations/additionalProperties"}},
 	{`{documents: [{%}]}`, []string{"/$defs/document"}},
+	{`{documents: [{operations: {a: {%}}}]}`, []string{"/$defs/document/properties/operations/additionalProperties"}},
 	{`{documents: [{credentials: [{%}]}]}`, []string{"/$defs/document/properties/credentials/items"}},
 }
 

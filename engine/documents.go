@@ -73,7 +73,7 @@ func (e *Engine) describeText(d *mockbase.Document, text []byte) (Description, e
 	source := *d
 	source.Inline = text
 	// Limits and delays are not the document's own matter.
-	source.RateLimit, source.Delay = nil, nil
+	source.RateLimit, source.Delay, source.Operations = nil, nil, nil
 	e.library.mu.Lock()
 	defer e.library.mu.Unlock()
 	for _, known := range e.library.list {
@@ -190,17 +190,19 @@ func (d *described) route(op int, wait delays, p *program, w *workbench) *route 
 		config: &p.project.Config, settings: p.settings, owner: "document_" + d.source.Name + "_" + strconv.Itoa(op), name: d.source.Name,
 		decision: p.settings.decision(name), faults: w.faults,
 	}
-	if d.limits(op) {
-		if own := b.build(d.source.RateLimit, w.at+"/rateLimit"); own != nil {
-			r.terms = &terms{limits: own}
-		}
+	if own := b.build(d.limit(op), w.at+"/rateLimit"); own != nil {
+		r.terms = &terms{limits: own}
 	}
 	return r
 }
 
-// limits tells whether the document's limit counts for an operation: where some operations declare a 429, it is theirs alone.
-func (d *described) limits(op int) bool {
-	return !d.limitDeclared || d.Declares(op, http.StatusTooManyRequests)
+// limit is the limit of an operation: its own, or the document's. Where some operations declare a 429, the latter is theirs alone.
+func (d *described) limit(op int) *mockbase.RateLimit {
+	own := d.source.LimitOf(d.Name(op))
+	if own == nil && (!d.limitDeclared || d.Declares(op, http.StatusTooManyRequests)) {
+		return d.source.RateLimit
+	}
+	return own
 }
 
 // parameters are those of the path, as templates and keys of limits read them.
@@ -405,17 +407,25 @@ func (e *Engine) checkDocuments(u *refusals, c *mockbase.Config) {
 
 // checkDocumentLimits notes what is wrong with the limits of a document.
 func (e *Engine) checkDocumentLimits(u *refusals, c *mockbase.Config, i int) {
-	at, own := "#/documents/"+strconv.Itoa(i)+"/rateLimit", &c.Documents[i]
-	if s, err := e.compileSettings(c, &mockbase.Faults{}); err == nil {
-		u.refuseIf(limited(own.RateLimit) && s.limits == nil, at)
-		b := &limitsBuilder{config: c, settings: s, owner: "document", name: own.Name, faults: &u.faults}
-		b.build(own.RateLimit, at)
-	}
-	if own.RateLimit != nil {
-		// Limits are asked before the document sees the request.
-		u.refuseIf(slices.ContainsFunc(own.RateLimit.Limits, func(l mockbase.Limit) bool {
-			return l.Policy != nil && l.Policy.AfterAuth
-		}), at+"/after")
+	at, own := "#/documents/"+strconv.Itoa(i), &c.Documents[i]
+	limits := append([]mockbase.DocumentOperation{{RateLimit: own.RateLimit}}, own.Operations...)
+	s, err := e.compileSettings(c, &mockbase.Faults{})
+	for n, l := range limits {
+		pointer := at + "/rateLimit"
+		if n > 0 {
+			pointer = at + "/operations/" + mockbase.PointerToken(l.Name) + "/rateLimit"
+		}
+		if err == nil {
+			u.refuseIf(limited(l.RateLimit) && s.limits == nil, pointer)
+			b := &limitsBuilder{config: c, settings: s, owner: "document", name: own.Name, faults: &u.faults}
+			b.build(l.RateLimit, pointer)
+		}
+		if l.RateLimit != nil {
+			// Limits are asked before the document sees the request.
+			u.refuseIf(slices.ContainsFunc(l.RateLimit.Limits, func(l mockbase.Limit) bool {
+				return l.Policy != nil && l.Policy.AfterAuth
+			}), pointer+"/after")
+		}
 	}
 }
 
@@ -435,10 +445,37 @@ func (e *Engine) documentWarnings(list []mockbase.Document) []mockbase.FieldErro
 		if err != nil {
 			continue
 		}
+		found = append(found, unknownOperations(at, &list[i], d)...)
 		for _, w := range d.Warnings() {
 			w.Pointer, w.Line, w.Column = at+"/inline"+strings.TrimPrefix(w.Pointer, "#"), 0, 0
 			found = append(found, w)
 		}
+	}
+	return found
+}
+
+// unknownOperations warns of options for operations that a document does not have.
+func unknownOperations(at string, source *mockbase.Document, d Description) []mockbase.FieldError {
+	if len(source.Operations) == 0 {
+		return nil
+	}
+	names := make([]string, d.Operations())
+	for op := range names {
+		names[op] = d.Name(op)
+	}
+	var found []mockbase.FieldError
+	for _, own := range source.Operations {
+		if slices.Contains(names, own.Name) {
+			continue
+		}
+		f := mockbase.FieldError{
+			Pointer: at + "/operations/" + mockbase.PointerToken(own.Name), Code: mockbase.WarningUnused, Suggestion: mockbase.Suggest(own.Name, names),
+			Detail: "the document has no operation " + quoted(own.Name) + ": its options have no effect",
+		}
+		if f.Suggestion != "" {
+			f.Detail += ", did you mean " + quoted(f.Suggestion) + "?"
+		}
+		found = append(found, f)
 	}
 	return found
 }
@@ -453,7 +490,7 @@ func (e *Engine) fileWarnings(at string, source *mockbase.Document) []mockbase.F
 	if err != nil {
 		return nil
 	}
-	var found []mockbase.FieldError
+	found := unknownOperations(at, source, d)
 	broken := map[string]bool{}
 	for _, w := range joined.Warnings {
 		broken[w.Pointer] = broken[w.Pointer] || w.Code == mockbase.FieldReference

@@ -195,10 +195,11 @@ func (s *Server) createDocument(c *call) error {
 	if name == "" {
 		name = documentName(parsed.Title())
 	}
+	var told []mockbase.FieldError
 	if limits {
-		text.RateLimit, _ = parsed.Limit()
+		text.Limits, told = parsed.Limits()
 	}
-	c.foretellMade(func(made catalog.Making) (*answer, error) { return s.createdDocument(made.Next, name) })
+	c.foretellMade(func(made catalog.Making) (*answer, error) { return s.createdDocument(made.Next, name, told) })
 	next, err := s.Catalog.AddDocument(c.ctx(), c.project.Project.ID, name, text)
 	if err != nil {
 		return err
@@ -206,18 +207,21 @@ func (s *Server) createDocument(c *call) error {
 	if c.foretold != nil {
 		return c.give(c.foretold)
 	}
-	a, err := s.createdDocument(next, name)
+	a, err := s.createdDocument(next, name, told)
 	if err != nil {
 		return err
 	}
 	return c.give(a)
 }
 
-// createdDocument is the answer that tells of a new document.
-func (s *Server) createdDocument(in *mockbase.Snapshot, name string) (*answer, error) {
+// createdDocument is the answer that tells of a new document, and of what its limits leave open.
+func (s *Server) createdDocument(in *mockbase.Snapshot, name string, told []mockbase.FieldError) (*answer, error) {
 	view, err := s.documentWithDrift(in, name)
 	if err != nil {
 		return nil, err
+	}
+	for i := range told {
+		view.Warnings = append(slices.Clip(view.Warnings), placedWarningOf(&told[i]))
 	}
 	at := apiPrefix + "/projects/" + url.PathEscape(in.Project.Slug) + "/documents/" + url.PathEscape(name)
 	return created(at, view).versioned(view.Version), nil
@@ -283,16 +287,16 @@ func (s *Server) updateDocument(c *call) error {
 	if patch, err = documentPatch(patch, id); err != nil {
 		return err
 	}
-	limit, err := c.declaredLimit(d)
+	limits, err := c.declaredLimits(d)
 	if err != nil {
 		return err
 	}
 	next, err := s.Catalog.ChangeDocument(c.ctx(), c.project.Project.ID, d.Name, o, func(entry *mockbase.Node) (*mockbase.Node, error) {
 		patched, err := patchDocument(unplaced(entry), patch)
-		if err != nil || limit == nil {
+		if err != nil || limits == nil {
 			return patched, err
 		}
-		return merge(patched, limit), nil
+		return withLimits(patched, limits), nil
 	})
 	if err != nil {
 		return err
@@ -300,8 +304,8 @@ func (s *Server) updateDocument(c *call) error {
 	return s.answerDocument(c, next, id)
 }
 
-// declaredLimit is the patch that gives a document the limit that it declares, where the query asks for it; nil is none.
-func (c *call) declaredLimit(d *mockbase.Document) (*mockbase.Node, error) {
+// declaredLimits are the members that give a document the limits that it declares, where the query asks for them.
+func (c *call) declaredLimits(d *mockbase.Document) ([]mockbase.Member, error) {
 	p := c.params()
 	if wanted := p.flag("limits"); !wanted || p.err() != nil {
 		return nil, p.err()
@@ -313,11 +317,21 @@ func (c *call) declaredLimit(d *mockbase.Document) (*mockbase.Node, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it is for the caller as it is
 	}
-	limit, _ := parsed.Limit()
-	if limit == nil {
+	limits, _ := parsed.Limits()
+	if limits == nil {
 		return nil, mockbase.Errorf(mockbase.CodeValidationFailed, "no operation of the document %s declares a 429", shown(d.Name))
 	}
-	return &mockbase.Node{Kind: mockbase.NodeObject, Members: []mockbase.Member{{Key: "rateLimit", Value: limit}}}, nil
+	return limits, nil
+}
+
+// withLimits is an entry with other limits than it has.
+func withLimits(entry *mockbase.Node, limits []mockbase.Member) *mockbase.Node {
+	limited := *entry
+	limited.Members = slices.DeleteFunc(slices.Clone(entry.Members), func(m mockbase.Member) bool { return m.Key == "rateLimit" || m.Key == "operations" })
+	for _, m := range limits {
+		limited.Members = append(limited.Members, mockbase.Member{Key: m.Key, Value: unplaced(m.Value)})
+	}
+	return &limited
 }
 
 // documentPatch is a patch without the members that are read only. One that would move the text, or is for another document

@@ -67,14 +67,20 @@ func readFacts(d *mockbase.Document, note *mockbase.DocumentNote) *facts {
 	if made, err := openapi.Compile(d); err == nil {
 		found.operations, compiled = made.Operations(), made.Warnings()
 	}
-	for _, w := range placedFindings(parsed, note, compiled) {
-		one := placedWarning{Code: w.Code, Detail: w.Detail, Pointer: w.Pointer, Line: w.Line, Column: w.Column}
-		if w.Elsewhere != nil {
-			one.File, one.Pointer = w.Elsewhere.File, w.Elsewhere.Pointer
-		}
-		found.warnings = append(found.warnings, one)
+	list := placedFindings(parsed, note, compiled)
+	for i := range list {
+		found.warnings = append(found.warnings, placedWarningOf(&list[i]))
 	}
 	return found
+}
+
+// placedWarningOf is a fault as a view shows it.
+func placedWarningOf(f *mockbase.FieldError) placedWarning {
+	w := placedWarning{Code: f.Code, Detail: f.Detail, Pointer: f.Pointer, Line: f.Line, Column: f.Column}
+	if f.Elsewhere != nil {
+		w.File, w.Pointer = f.Elsewhere.File, f.Elsewhere.Pointer
+	}
+	return w
 }
 
 // sentDocument reads a document as it was sent or, where that is not known, as the definition holds it.

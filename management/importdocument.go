@@ -63,14 +63,21 @@ func importDocument(files []interchange.File, o *importOptions) (*imported, erro
 	}
 	entry := map[string]any{"name": documentName(parsed.Title()), "inline": text.JSON}
 	if o.limits {
-		if limit, _ := parsed.Limit(); limit != nil {
-			entry["rateLimit"] = limit.JSON()
-		} else {
-			from.told = noLimits()
-		}
+		from.limit(entry, parsed)
 	}
 	from.definition, err = mockbase.DecodeDefinition(encode(map[string]any{"documents": []any{entry}}), mockbase.FormatJSON)
 	return from, err
+}
+
+// limit gives the entry of a document the limits that it declares.
+func (i *imported) limit(entry map[string]any, parsed *openapi.Source) {
+	limits, told := parsed.Limits()
+	for _, m := range limits {
+		entry[m.Key] = m.Value.JSON()
+	}
+	if i.told = told; limits == nil {
+		i.told = noLimits()
+	}
 }
 
 // noLimits is the warning of limits that a document says nothing of.

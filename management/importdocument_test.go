@@ -166,6 +166,53 @@ func TestX10_declared_limits_become_simulated_ones(t *testing.T) {
 	}).want(http.StatusUnprocessableEntity, mockbase.CodeValidationFailed)
 }
 
+// severalLimits declares a different 429 for each of its operations, and none for the last.
+const severalLimits = `openapi: 3.0.3
+info: {title: Several, version: "1"}
+paths:
+  /one:
+    get: {operationId: one, responses: {"200": {description: d}, "429": {description: 1 per minute, headers: {X-RateLimit-Limit: {schema: {type: integer}}}}}}
+  /two:
+    get: {responses: {"200": {description: d}, "429": {description: 2 per minute, headers: {RateLimit-Limit: {schema: {type: integer}}}, content: {application/json: {example: {slow: 2}}}}}}
+  /free:
+    get: {responses: {"200": {description: d}}}
+`
+
+// Group X: each operation has the limit that it declares, in its own headers and words, and one that declares none has none.
+func TestX10_each_operation_has_the_limit_that_it_declares(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(w *world){
+		"imported": func(w *world) { w.imports("?limits=true", severalLimits) },
+		"attached": func(w *world) {
+			w.send(call{method: http.MethodPost, path: documentsPath + "?limits=true", as: editor, kind: "application/yaml", body: severalLimits}).want(http.StatusCreated)
+		},
+		"later, in place of another": func(w *world) {
+			w.attach("several", severalLimits)
+			w.send(call{method: http.MethodPatch, path: documentsPath + "/several", as: editor, kind: "application/merge-patch+json", body: `{"rateLimit":"9/m"}`}).want(http.StatusOK)
+			w.send(call{method: http.MethodPatch, path: documentsPath + "/several?limits=true", as: editor, kind: "application/merge-patch+json", body: "{}"}).want(http.StatusOK)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			prepare(w)
+			for path, want := range map[string][]int{"/one": {200, 429, 429}, "/two": {200, 200, 429}, "/free": {200, 200, 200}} {
+				var got []int
+				for range want {
+					status, _ := w.mocked(http.MethodGet, path, "")
+					got = append(got, status)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: %s", path, diff)
+				}
+			}
+			if _, body := w.mocked(http.MethodGet, "/two", ""); body != `{"slow":2}` {
+				t.Errorf("limited, it says %q", body)
+			}
+		})
+	}
+}
+
 // Rules M-76 and M-78: two people who import at once follow one another: what is served is one text as a whole, never a mixture,
 // and a text of which a part is unreadable changes nothing but what its plan says.
 func TestM76_imports_at_once_are_applied_one_after_the_other(t *testing.T) {

@@ -312,8 +312,8 @@ func (i *imported) decoded() (*mockbase.Definition, error) {
 // tell puts the warnings of the translation before those of the plan, whose places become those of the source.
 func (i *imported) tell(plan *catalog.Plan) {
 	defer func() {
-		for _, f := range i.told {
-			plan.Warnings = append([]catalog.Warning{{Severity: "warning", Code: f.Code, Detail: f.Detail, Pointer: f.Pointer}}, plan.Warnings...)
+		for n := range i.told {
+			plan.Warnings = append([]catalog.Warning{warningOf(&i.told[n])}, plan.Warnings...)
 		}
 	}()
 	if i.expansion != nil {

@@ -136,11 +136,11 @@ func TestX10_a_declared_429_becomes_a_limit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := head + "paths: { /a: { get: { responses: { '200': { description: d }, '429': " + c.response + " } } }, /b: { get: { responses: { '200': { description: d } } } } }\n" + c.more
-			limit, _ := parse(t, text).Limit()
-			if limit == nil {
-				t.Fatal("there is no limit")
+			limits, _ := parse(t, text).Limits()
+			if len(limits) != 1 || limits[0].Key != "rateLimit" {
+				t.Fatalf("there is no limit: %v", limits)
 			}
-			if diff := cmp.Diff(c.want, string(limit.JSON())); diff != "" {
+			if diff := cmp.Diff(c.want, string(limits[0].Value.JSON())); diff != "" {
 				t.Error(diff)
 			}
 			mocks, _ := expanded(t, text, openapi.ExpandOptions{Limits: true})
@@ -149,7 +149,30 @@ func TestX10_a_declared_429_becomes_a_limit(t *testing.T) {
 			}
 		})
 	}
-	if limit, _ := parse(t, head+"paths: { /a: { get: { responses: { '200': { description: d } } } } }\n").Limit(); limit != nil {
-		t.Error(string(limit.JSON()))
+	if limits, told := parse(t, head+"paths: { /a: { get: { responses: { '200': { description: d } } } } }\n").Limits(); len(limits)+len(told) > 0 {
+		t.Error(limits, told)
+	}
+}
+
+// Group X: each operation has the limit that it declares.
+func TestX10_operations_that_declare_different_limits_have_their_own(t *testing.T) {
+	t.Parallel()
+	limits, told := parse(t, head+`paths:
+  /a: { get: { operationId: first, responses: { '200': { description: d }, '429': { description: 5 per minute, headers: { X-RateLimit-Limit: { schema: { type: integer } } } } } } }
+  /b: { get: { responses: { '200': { description: d }, '429': { description: d, headers: { RateLimit-Policy: { example: '"p";q=2;w=60' } } } } } }
+  /c: { get: { responses: { '200': { description: d } } } }
+  /d: { get: { operationId: open, responses: { '200': { description: d }, '429': { description: d } } } }
+`).Limits()
+	const want = `{"first":{"rateLimit":{"limit":5,"window":"1m","headers":"x","retryAfter":"none","onExceed":{"action":"reject","response":{"status":429}}}},` +
+		`"get-b":{"rateLimit":{"limit":2,"window":"60s","headers":"draft","retryAfter":"none","onExceed":{"action":"reject","response":{"status":429}}}},` +
+		`"open":{"rateLimit":{"limit":60,"window":"1m","headers":"none","onExceed":{"action":"reject","response":{"status":429}}}}}`
+	if len(limits) != 1 || limits[0].Key != "operations" {
+		t.Fatalf("there are no limits of operations: %v", limits)
+	}
+	if diff := cmp.Diff(want, string(limits[0].Value.JSON())); diff != "" {
+		t.Error(diff)
+	}
+	if len(told) != 1 || told[0].Pointer != "#/paths/~1d/get/responses/429" {
+		t.Errorf("what is left open: %v", told)
 	}
 }

@@ -17,22 +17,39 @@ const (
 	assumedWindow = "1m"
 )
 
-// Limit makes a simulated limit of the first operation that declares a 429 with headers, or a 429 at all. It returns nil
-// where none does, and warns where operations declare different ones.
-func (s *Source) Limit() (*mockbase.Node, []mockbase.FieldError) {
+// Limits makes simulated limits of the operations that declare a 429 (group X). They are members of the document's entry in a
+// definition: rateLimit where all that declare one declare the same, else operations; none where no operation declares any. The
+// warnings tell what a 429 leaves open.
+func (s *Source) Limits() ([]mockbase.Member, []mockbase.FieldError) {
 	d := s.compile(&mockbase.Document{BasePath: "accept"})
-	var best *mockbase.Node
 	for _, op := range d.operations {
-		found := op.ready().limit()
-		switch {
-		case found == nil:
-		case best == nil:
-			best = found
-		case string(best.JSON()) != string(found.JSON()):
-			d.source.notes.add(op.at, mockbase.FieldConflict, "the operation declares another limit; the document has that of the first one")
-		}
+		op.ready()
 	}
-	return best, s.Warnings()
+	before := len(s.Warnings())
+	var first *mockbase.Node
+	differ, each := false, &object{}
+	for _, op := range d.operations {
+		found := op.limit()
+		if found == nil {
+			continue
+		}
+		if first == nil {
+			first = found
+		}
+		differ = differ || string(first.JSON()) != string(found.JSON())
+		own := &object{}
+		own.set("rateLimit", found)
+		each.set(op.name, own.node())
+	}
+	told := s.Placed(s.Warnings()[before:])
+	switch {
+	case first == nil:
+		return nil, nil
+	case differ:
+		return []mockbase.Member{{Key: "operations", Value: each.node()}}, told
+	default:
+		return []mockbase.Member{{Key: "rateLimit", Value: first}}, told
+	}
 }
 
 // limit makes a simulated limit of a declared 429 (group X); nil without one. Numbers come from the examples of its headers,

@@ -22,8 +22,8 @@ type DocumentText struct {
 	JSON json.RawMessage
 	// Files is an archive of the files that it was joined from, nil for one text.
 	Files []byte
-	// RateLimit is the limit of a new document; nil is none.
-	RateLimit *mockbase.Node
+	// Limits are the members of the entry that limit a new document.
+	Limits []mockbase.Member
 }
 
 // DocumentOptions say how a document is changed.
@@ -64,9 +64,7 @@ func (c *Catalog) AddDocument(ctx context.Context, projectID, name string, text 
 			return documentTaken(name)
 		}
 		entry := []mockbase.Member{{Key: "name", Value: &mockbase.Node{Kind: mockbase.NodeText, Text: name}}}
-		if text.RateLimit != nil {
-			entry = append(entry, mockbase.Member{Key: "rateLimit", Value: text.RateLimit})
-		}
+		entry = append(entry, text.Limits...)
 		entry = append(entry, mockbase.Member{Key: "inline", Value: rawNode(text.JSON)})
 		e.parts = append(e.parts, documentPart(&mockbase.Node{Kind: mockbase.NodeObject, Members: entry}))
 		e.at = len(e.parts) - 1

@@ -102,8 +102,9 @@ func limitUsers(s *mockbase.Snapshot, name string) []string {
 		}
 	}
 	for i := range config.Documents {
-		if uses(config.Documents[i].RateLimit) {
-			users = append(users, "the document "+config.Documents[i].Name)
+		d := &config.Documents[i]
+		if uses(d.RateLimit) || slices.ContainsFunc(d.Operations, func(op mockbase.DocumentOperation) bool { return uses(op.RateLimit) }) {
+			users = append(users, "the document "+d.Name)
 		}
 	}
 	for _, m := range s.Mocks {
