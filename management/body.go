@@ -18,7 +18,7 @@ import (
 // What is still read of a body that was refused.
 const (
 	drainBytes = 8 << 20
-	drainTime  = time.Second
+	drainTime  = 5 * time.Second
 )
 
 // The media types that bodies come in.
@@ -49,11 +49,8 @@ func (c *call) take(types ...string) (content, error) {
 		return content{}, err
 	}
 	text, err := c.readAll()
-	if mockbase.ErrorCode(err) == mockbase.CodeBodyTooLarge {
-		c.drain()
-	}
 	if err != nil {
-		return content{}, err
+		return content{}, c.drained(err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return content{}, mockbase.Errorf(mockbase.CodeMalformedBody, "the body is empty")
@@ -66,12 +63,19 @@ func (c *call) take(types ...string) (content, error) {
 	return c.body, nil
 }
 
-// drain reads what is left of a body that was refused, within bounds, so that its sender can read the answer: a connection
-// that is closed with bytes unread is reset.
+// drained reads what is left of a body that was refused as too large, within bounds, so that its sender can read the answer: a
+// connection that is closed with bytes unread is reset.
+func (c *call) drained(err error) error {
+	if mockbase.ErrorCode(err) == mockbase.CodeBodyTooLarge {
+		c.drain()
+	}
+	return err
+}
+
 func (c *call) drain() {
 	r := c.Request()
-	if r.Header.Get("Expect") != "" {
-		return // reading would ask for what was just refused
+	if r.Header.Get("Expect") != "" && r.ContentLength > c.route.body {
+		return // nothing was read of it, and reading would ask for what was just refused
 	}
 	if http.NewResponseController(c.Response().Writer).SetReadDeadline(time.Now().Add(drainTime)) == nil {
 		_, _ = io.CopyN(io.Discard, r.Body, drainBytes) // an error means that nothing more comes

@@ -16,8 +16,17 @@ import (
 // The media types of uploads of several files.
 const (
 	typeZip       = "application/zip"
+	typeOldZip    = "application/x-zip-compressed"
 	typeMultipart = "multipart/form-data"
+	typeBytes     = "application/octet-stream"
 )
+
+// describedTypes are the media types of OpenAPI documents alone.
+func describedTypes() []string {
+	return []string{
+		"application/openapi+json", "application/openapi+yaml", "application/vnd.oai.openapi", "application/vnd.oai.openapi+json", "application/vnd.oai.openapi+yaml",
+	}
+}
 
 // maxUploadParts bounds the files of one upload.
 const maxUploadParts = 1000
@@ -25,7 +34,7 @@ const maxUploadParts = 1000
 // readDocument reads a body that is an OpenAPI document (rules M-165 and M-168): JSON, YAML, or an upload of several files,
 // whose first one root names.
 func (c *call) readDocument(root string) (catalog.DocumentText, *openapi.Source, error) {
-	body, err := c.read(typeJSON, typeYAML, typeZip, typeMultipart)
+	body, err := c.read(append([]string{typeJSON, typeYAML, typeZip, typeOldZip, typeMultipart, typeBytes}, describedTypes()...)...)
 	if err != nil {
 		return catalog.DocumentText{}, nil, err
 	}
@@ -48,7 +57,7 @@ func (c *call) uploaded(body []byte) (openapi.Files, error) {
 	// A type that cannot be read was refused before.
 	kind, parameters, _ := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
 	switch kind {
-	case typeZip:
+	case typeZip, typeOldZip:
 		return openapi.Unzip(body) //nolint:wrapcheck // it is for the caller as it is
 	case typeMultipart:
 		return readParts(body, parameters["boundary"])

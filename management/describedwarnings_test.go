@@ -45,3 +45,19 @@ paths:
 		t.Errorf("%d warnings:\n%s", len(told), strings.Join(told, "\n"))
 	}
 }
+
+// A document may come in the media types that are registered for it, and as bytes: what it is written in shows by itself.
+func TestM165_documents_come_in_every_type_of_theirs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, kind := range []string{
+		"application/openapi+json", "application/openapi+yaml", "application/vnd.oai.openapi", "application/vnd.oai.openapi+json;version=3.0",
+		"application/vnd.oai.openapi+yaml", "application/octet-stream", "text/yaml",
+	} {
+		w.send(call{method: http.MethodPost, path: documentsPath + "?name=d", as: editor, kind: kind, body: petstore}).want(http.StatusCreated)
+		w.send(call{method: http.MethodPut, path: documentsPath + "/d/content", as: editor, kind: kind, body: petstore}).want(http.StatusOK)
+		w.send(call{method: http.MethodDelete, path: documentsPath + "/d", as: editor}).want(http.StatusNoContent)
+	}
+	w.send(call{method: http.MethodPost, path: documentsPath + "?name=d", as: editor, kind: "image/png", body: petstore}).
+		want(http.StatusUnsupportedMediaType, mockbase.CodeUnsupportedMediaType)
+}

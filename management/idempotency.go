@@ -251,11 +251,11 @@ func (s *Server) answerOnce(c *call, id replayID, handle func(*call) error) {
 func (*Server) digest(c *call) ([sha256.Size]byte, error) {
 	r, limit := c.Request(), c.route.body
 	if r.ContentLength > limit {
-		return [sha256.Size]byte{}, tooLarge(limit)
+		return [sha256.Size]byte{}, c.drained(tooLarge(limit))
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, limit))
 	if err != nil {
-		return [sha256.Size]byte{}, unreadable(err, limit)
+		return [sha256.Size]byte{}, c.drained(unreadable(err, limit))
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.Sum256(body)

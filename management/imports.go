@@ -23,10 +23,7 @@ const maxDropRounds = 20
 
 // importTypes are the media types that files of other tools come in.
 func importTypes() []string {
-	return []string{
-		typeJSON, typeYAML, "application/zip", "multipart/form-data", "application/octet-stream", typeText, "application/har+json",
-		"application/x-zip-compressed", "application/vnd.oai.openapi", "application/vnd.oai.openapi+json", "application/x-sh",
-	}
+	return append([]string{typeJSON, typeYAML, typeZip, typeOldZip, typeMultipart, typeBytes, typeText, "application/har+json", "application/x-sh"}, describedTypes()...)
 }
 
 // importPlan is the plan of an import, with what was found (M-162).

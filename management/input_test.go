@@ -27,7 +27,10 @@ type bodied struct {
 // bodies lists every route that reads a body.
 func bodies() []bodied {
 	json, either, patches := []string{"application/json"}, []string{"application/json", "application/yaml"}, []string{"application/merge-patch+json"}
-	documents := []string{"application/json", "application/yaml", "application/zip", "multipart/form-data"}
+	documents := []string{
+		"application/json", "application/yaml", "application/zip", "application/x-zip-compressed", "multipart/form-data", "application/octet-stream",
+		"application/openapi+json", "application/openapi+yaml", "application/vnd.oai.openapi", "application/vnd.oai.openapi+json", "application/vnd.oai.openapi+yaml",
+	}
 	return []bodied{
 		{http.MethodPost, "/api/v1/auth/setup", guest, json, `{"code":"x","email":"a@example.com","password":"x"}`, 1},
 		{http.MethodPost, "/api/v1/auth/login", guest, json, `{"email":"a@example.com","password":"x"}`, 1},

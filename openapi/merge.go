@@ -163,7 +163,7 @@ func (s *source) asText(texts bool, p place) place { //nolint:revive // it is a 
 	if !texts || !p.is(mockbase.NodeNumber) && !p.is(mockbase.NodeBool) {
 		return p
 	}
-	s.notes.add(p, mockbase.FieldType, "the "+p.node.Kind.String()+" is read as text, as its schema allows nothing else: put it in quotes")
+	s.notes.add(p, mockbase.FieldType, p.node.Kind.String()+" is read as text, as its schema allows nothing else: put it in quotes")
 	return place{node: &mockbase.Node{Kind: mockbase.NodeText, Text: p.node.Text, Line: p.node.Line, Column: p.node.Column}, at: p.at}
 }
 
