@@ -10,10 +10,12 @@ import (
 // AuditOutcome says how an audited attempt ended (rule M-20).
 type AuditOutcome string
 
-// The outcomes. Denied is a right that was missing or a secret that was wrong.
+// The outcomes. Denied is a right that was missing or a secret that was wrong. Failed is what was begun and ended with an
+// error, so that it was not done, or not all of it.
 const (
 	AuditSuccess AuditOutcome = "success"
 	AuditDenied  AuditOutcome = "denied"
+	AuditFailed  AuditOutcome = "failed"
 )
 
 // AuditActor is who did something.
@@ -36,7 +38,8 @@ type AuditTarget struct {
 	Project string `json:"project,omitempty"`
 }
 
-// AuditEntry is one line of the audit log (rule M-20). It is never changed once it is written.
+// AuditEntry is one line of the audit log (rule M-20). It is never changed once it is written. Of one that was written before
+// what it tells of, because no transaction can hold both, the log may say later that this failed.
 type AuditEntry struct {
 	ID        string
 	At        time.Time
@@ -98,6 +101,16 @@ func (d *AuditDraft) Pending() *AuditEntry {
 	}
 	entry := d.entry
 	return &entry
+}
+
+// ID is the id of the entry, "" without a draft.
+func (d *AuditDraft) ID() string {
+	if d == nil {
+		return ""
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.entry.ID
 }
 
 // Written is called when the transaction that holds the entry is done.

@@ -2,6 +2,7 @@ package management
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -149,17 +150,45 @@ func (c *call) secretVariables() []string {
 }
 
 // audited writes the entry of a change that the store does not keep, before the change is made. When it cannot be written,
-// the change must not be made (rule M-20).
+// the change must not be made (rule M-20). When the change fails, the entry says so in the end.
 func (s *Server) audited(c *call) error {
 	entry := c.draft.Pending()
 	if entry == nil {
+		c.begun = c.draft.ID()
 		return nil
 	}
 	if err := s.Accounts.AppendAudit(c.ctx(), entry); err != nil {
 		return err
 	}
 	c.draft.Written()
+	c.begun = entry.ID
 	return nil
+}
+
+// auditFailure notes that a change failed whose entry was written before. What was sent already was done.
+func (s *Server) auditFailure(c *call) {
+	if c.begun == "" || c.Response().Committed {
+		return
+	}
+	if err := s.Accounts.FailAudit(context.WithoutCancel(c.ctx()), c.begun); err != nil {
+		s.log.LogAttrs(c.ctx(), slog.LevelError, "failure was not audited", slog.String("audit_id", c.begun),
+			slog.String(keyRequestID, RequestID(c.ctx())), slog.Any(keyError, err))
+	}
+}
+
+// auditAttempt writes down a change that failed before its entry was written. The answer is the failure, whether that works
+// or not.
+func (s *Server) auditAttempt(c *call) {
+	c.noteAudit(func(e *mockbase.AuditEntry) { e.Outcome = mockbase.AuditFailed })
+	entry := c.draft.Pending()
+	if entry == nil {
+		return
+	}
+	if err := s.Accounts.AppendAudit(context.WithoutCancel(c.ctx()), entry); err != nil {
+		s.log.LogAttrs(c.ctx(), slog.LevelError, "failure was not audited", slog.String(keyRequestID, RequestID(c.ctx())), slog.Any(keyError, err))
+		return
+	}
+	c.draft.Written()
 }
 
 // auditRefusal writes down rights that were missing and secrets that were wrong. The answer is the refusal, whether that
@@ -218,7 +247,7 @@ func (s *Server) listAudit(c *call) error {
 	p := c.params()
 	f := mockbase.AuditFilter{
 		Since: p.moment("since"), Until: p.moment("until"), Actor: p.text("actor"), Action: p.text("action"), Target: p.text("target"),
-		Outcome: mockbase.AuditOutcome(p.choice("outcome", []string{string(mockbase.AuditSuccess), string(mockbase.AuditDenied)})),
+		Outcome: mockbase.AuditOutcome(p.choice("outcome", []string{string(mockbase.AuditSuccess), string(mockbase.AuditDenied), string(mockbase.AuditFailed)})),
 		IP:      p.text("ip"), RequestID: p.text("requestId"),
 	}
 	limit := p.number("limit", 1, maxLimit, defaultLimit)

@@ -35,6 +35,8 @@ type call struct {
 	body content
 	// draft is the audit entry of the change that the request may make, nil where it makes none (rule M-20).
 	draft *mockbase.AuditDraft
+	// begun is the id of the entry that was written before what it tells of, "" where there is none.
+	begun string
 	// attempt is the account that a sign-in was tried for.
 	attempt string
 	// replay is the answer to a repetition, nil where the request has no Idempotency-Key; foretold is what it says, where it was

@@ -52,7 +52,14 @@ func (s *Server) guard(rt route) echo.HandlerFunc {
 // handled is the route's handler, with repeated requests answered from memory where the route creates something.
 func (s *Server) handled(rt route) func(*call) error {
 	plain := func(c *call) error {
+		failed := true // a panic is no success either
+		defer func() {
+			if failed {
+				s.auditFailure(c)
+			}
+		}()
 		err := rt.handle(s, c)
+		failed = err != nil
 		s.auditRefusal(c, err)
 		return c.advised(c.located(err))
 	}

@@ -16,8 +16,9 @@ import (
 // Backups keeps copies of the definitions and accounts (rules M-232 to M-235).
 type Backups interface {
 	ListBackups(ctx context.Context) ([]mockbase.Backup, error)
-	// CreateBackup copies while the server works. It fails with CodeBusy while another copy is made.
-	CreateBackup(ctx context.Context) (mockbase.Backup, error)
+	// CreateBackup copies while the server works. When the copy is whole, and before it becomes a backup, whole is called with
+	// it: its error ends the copy. It fails with CodeBusy while another copy is made.
+	CreateBackup(ctx context.Context, whole func(mockbase.Backup) error) (mockbase.Backup, error)
 	// OpenBackup and DeleteBackup fail with CodeNotFound.
 	OpenBackup(ctx context.Context, id string) (mockbase.Backup, io.ReadCloser, error)
 	DeleteBackup(ctx context.Context, id string) error
@@ -99,13 +100,16 @@ func (s *Server) listBackups(c *call) error {
 	return c.list(l, onPage, len(views), next)
 }
 
-// createBackup copies the database while it serves (M-233).
+// createBackup copies the database while it serves (M-233). A copy that cannot be audited is none.
 func (s *Server) createBackup(c *call) error {
-	if err := s.audited(c); err != nil {
-		return err
-	}
-	made, err := s.Backups.CreateBackup(c.ctx())
+	made, err := s.Backups.CreateBackup(c.ctx(), func(whole mockbase.Backup) error {
+		c.noteTarget(whole.ID, "", nil, viewBackup(whole))
+		return s.audited(c)
+	})
 	if err != nil {
+		if mockbase.ErrorCode(err) != mockbase.CodeBusy { // Then nothing was begun.
+			s.auditAttempt(c)
+		}
 		return err
 	}
 	s.log.LogAttrs(c.ctx(), slog.LevelInfo, "backup made", slog.String("backup_id", made.ID), slog.String(keyUser, s.administrator(c).Account))

@@ -30,6 +30,8 @@ type vault struct {
 	mu   sync.Mutex
 	all  []mockbase.Backup
 	busy bool
+	// broken is the error of every change.
+	broken error
 }
 
 var _ management.Backups = (*vault)(nil)
@@ -42,15 +44,21 @@ func (v *vault) ListBackups(context.Context) ([]mockbase.Backup, error) {
 	return slices.Clone(v.all), nil
 }
 
-func (v *vault) CreateBackup(context.Context) (mockbase.Backup, error) {
+func (v *vault) CreateBackup(_ context.Context, whole func(mockbase.Backup) error) (mockbase.Backup, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.busy {
 		return mockbase.Backup{}, mockbase.Errorf(mockbase.CodeBusy, "another backup is being made")
 	}
+	if v.broken != nil {
+		return mockbase.Backup{}, v.broken
+	}
 	sum := sha256.Sum256([]byte(backedUp))
 	b := mockbase.Backup{
 		ID: mockbase.NewID(mockbase.PrefixBackup, v.clock()), SizeBytes: int64(len(backedUp)), SHA256: hex.EncodeToString(sum[:]), CreatedAt: v.clock(),
+	}
+	if err := whole(b); err != nil {
+		return mockbase.Backup{}, err
 	}
 	v.all = append(v.all, b)
 	return b, nil
@@ -73,6 +81,9 @@ func (v *vault) OpenBackup(_ context.Context, id string) (mockbase.Backup, io.Re
 func (v *vault) DeleteBackup(_ context.Context, id string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.broken != nil {
+		return v.broken
+	}
 	at := slices.IndexFunc(v.all, func(b mockbase.Backup) bool { return b.ID == id })
 	if at < 0 {
 		return mockbase.Errorf(mockbase.CodeNotFound, "there is no such backup")

@@ -90,6 +90,8 @@ type Tokens interface {
 // writes the entry that its context carries ([mockbase.WithAudit]).
 type Records interface {
 	AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error
+	// FailAudit notes that what an entry tells of failed: its outcome reads failed where it was success.
+	FailAudit(ctx context.Context, id string) error
 	AuditEntries(ctx context.Context, f mockbase.AuditFilter, limit int) ([]*mockbase.AuditEntry, error)
 	Replay(ctx context.Context, r *mockbase.Replay, since time.Time) (*mockbase.Replay, error)
 	PutReplay(ctx context.Context, r *mockbase.Replay) error

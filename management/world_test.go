@@ -313,6 +313,20 @@ func (p *people) CreateFirstAdmin(ctx context.Context, u *mockbase.User) error {
 	return p.DB.CreateFirstAdmin(ctx, u)
 }
 
+func (p *people) AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error {
+	if err := p.failing("AppendAudit"); err != nil {
+		return err
+	}
+	return p.DB.AppendAudit(ctx, e)
+}
+
+func (p *people) FailAudit(ctx context.Context, id string) error {
+	if err := p.failing("FailAudit"); err != nil {
+		return err
+	}
+	return p.DB.FailAudit(ctx, id)
+}
+
 func (p *people) UserCount(ctx context.Context) (int, error) {
 	if err := p.failing("UserCount"); err != nil {
 		return 0, err

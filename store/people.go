@@ -59,6 +59,9 @@ type Tokens interface {
 type Audit interface {
 	// AppendAudit stores one entry.
 	AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error
+	// FailAudit notes that what an entry tells of failed after it was written: its outcome reads failed where it was success.
+	// There may be no such entry.
+	FailAudit(ctx context.Context, id string) error
 	// AuditEntries returns at most limit entries that the filter selects, the newest first.
 	AuditEntries(ctx context.Context, f mockbase.AuditFilter, limit int) ([]*mockbase.AuditEntry, error)
 	// TrimAudit deletes the entries before a time and returns their number.

@@ -10,8 +10,12 @@ import (
 	"github.com/mockbase/mockbase"
 )
 
-const auditColumns = `id, at, actor_type, actor_id, actor_label, token_prefix, action, target_type, target_id, target_name,
-	target_project, outcome, ip, user_agent, request_id, before_state, after_state`
+const (
+	auditColumns = auditHead + "outcome, " + auditTail
+	auditHead    = `id, at, actor_type, actor_id, actor_label, token_prefix, action, target_type, target_id, target_name,
+	target_project, `
+	auditTail = "ip, user_agent, request_id, before_state, after_state"
+)
 
 // AppendAudit stores one entry.
 func (d *DB) AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error {
@@ -19,6 +23,16 @@ func (d *DB) AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error {
 		return d.definitions.appendAudit(ctx, tx, e)
 	})
 }
+
+// FailAudit notes that what an entry tells of failed after the entry was written. The entry itself is never changed.
+func (d *DB) FailAudit(ctx context.Context, id string) error {
+	_, err := d.run(alone(ctx), "append to audit log", "INSERT OR IGNORE INTO audit_failures (entry) SELECT id FROM audit WHERE id = ? AND outcome = ?",
+		id, string(mockbase.AuditSuccess))
+	return err
+}
+
+// toldOutcome is the outcome of an entry, with what is known since.
+const toldOutcome = "iif(EXISTS (SELECT 1 FROM audit_failures WHERE entry = audit.id), '" + string(mockbase.AuditFailed) + "', outcome)"
 
 const appendEntry = "INSERT INTO audit (" + auditColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -32,7 +46,7 @@ func (f *file) appendAudit(ctx context.Context, tx *sql.Tx, e *mockbase.AuditEnt
 // AuditEntries returns the entries that a filter selects, the newest first.
 func (d *DB) AuditEntries(ctx context.Context, f mockbase.AuditFilter, limit int) ([]*mockbase.AuditEntry, error) {
 	where, args := auditConditions(f)
-	query := "SELECT " + auditColumns + " FROM audit" + where + " ORDER BY seq DESC LIMIT ?" //nolint:gosec // where is made of constants
+	query := "SELECT " + auditHead + toldOutcome + ", " + auditTail + " FROM audit" + where + " ORDER BY seq DESC LIMIT ?" //nolint:gosec // where is made of constants
 	rows, err := d.definitions.read.QueryContext(ctx, query, append(args, limit)...)
 	if err != nil {
 		return nil, fault("read audit log", err)
@@ -53,7 +67,7 @@ func auditConditions(f mockbase.AuditFilter) (where string, args []any) {
 	add("(actor_id = ? OR actor_label = ?)", f.Actor != "", f.Actor, f.Actor)
 	add("action = ?", f.Action != "", f.Action)
 	add("(target_id = ? OR target_name = ?)", f.Target != "", f.Target, f.Target)
-	add("outcome = ?", f.Outcome != "", string(f.Outcome))
+	add(toldOutcome+" = ?", f.Outcome != "", string(f.Outcome))
 	add("ip = ?", f.IP != "", f.IP)
 	add("request_id = ?", f.RequestID != "", f.RequestID)
 	add("target_project = ?", f.Project != "", f.Project)

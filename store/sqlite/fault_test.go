@@ -227,7 +227,7 @@ func TestM5_errors_are_public_ones_without_SQL(t *testing.T) {
 	wantPublic(t, db.Apply(t.Context(), mockbase.ChangeSet{ProjectID: "prj_zoo", IfRevision: 1, Put: []*mockbase.Mock{stray}}), mockbase.CodeInternal)
 	wantPublic(t, db.Apply(t.Context(), mockbase.ChangeSet{ProjectID: "prj_none"}), mockbase.CodeInternal)
 
-	if err := db.ExecDefinitions(t.Context(), "DROP TABLE rotations; DROP TABLE sign_ins; DROP TABLE project_members; DROP TABLE users; DROP TABLE mocks"); err != nil {
+	if err := db.ExecDefinitions(t.Context(), "DROP TABLE rotations; DROP TABLE sign_ins; DROP TABLE project_members; DROP TABLE users; DROP TABLE mocks; DROP TABLE audit_failures"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.ExecTraffic(t.Context(), "DROP TABLE exchanges"); err != nil {
@@ -257,6 +257,7 @@ func everyRead(t *testing.T, db *sqlite.DB) map[string]func() error {
 		"Memberships":          func() error { _, err := db.Memberships(ctx, "a"); return err },
 		"CreateSignIn":         func() error { return db.CreateSignIn(ctx, &mockbase.SignIn{ID: "a"}) },
 		"SignIn":               func() error { _, err := db.SignIn(ctx, "a"); return err },
+		"FailAudit":            func() error { return db.FailAudit(ctx, "a") },
 		"SignedIn":             func() error { _, _, err := db.SignedIn(ctx, "a"); return err },
 		"SignInByRefreshHash":  func() error { _, err := db.SignInByRefreshHash(ctx, []byte("a")); return err },
 		"RefreshRotatedAt":     func() error { _, err := db.RefreshRotatedAt(ctx, "a", []byte("a")); return err },

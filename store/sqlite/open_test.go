@@ -165,6 +165,10 @@ func checkMigrated(t *testing.T, db *sqlite.DB, version int64) {
 	if version >= 11 && (err != nil || len(notes) != 1 || notes[0].Key != "198.51.100.7" || notes[0].Repeat != 2 || !notes[0].Until.Equal(time.Unix(0, 1900000000000000006))) {
 		t.Errorf("the note of a ban came through as %+v, %v", notes, err)
 	}
+	failed, err := db.AuditEntries(t.Context(), mockbase.AuditFilter{Outcome: mockbase.AuditFailed}, 10)
+	if version >= 12 && (err != nil || len(failed) != 1 || failed[0].ID != "aud_failed") {
+		t.Errorf("the failed entry came through as %+v, %v", failed, err)
+	}
 	if version < 2 {
 		return
 	}

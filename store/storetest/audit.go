@@ -15,6 +15,7 @@ import (
 func auditPromises() []promise {
 	return []promise{
 		{"M-20: entries come back whole, the newest first, and leave when they are old", entriesAreKept},
+		{"M-20: an entry that was written before a change that failed says so, and nothing else of it changes", failuresAreNoted},
 		{"M-231: entries are selected by each of their members", entriesAreSelected},
 		{"M-20: a change and its entry are stored together or not at all", changeAndEntryTogether},
 		{"M-20: every kind of change writes the entry of its context, once", everyChangeIsAudited},
@@ -51,6 +52,26 @@ func entries(t *testing.T, s store.Store, f mockbase.AuditFilter) []*mockbase.Au
 	all, err := s.AuditEntries(t.Context(), f, 100)
 	ok(t, "read audit log", err)
 	return all
+}
+
+func failuresAreNoted(t *testing.T, s store.Store) {
+	t.Helper()
+	denied := entry("two")
+	denied.Outcome = mockbase.AuditDenied
+	for _, e := range []*mockbase.AuditEntry{entry("one"), denied, entry("three")} {
+		ok(t, "append", s.AppendAudit(t.Context(), e))
+	}
+	draft := mockbase.NewAuditDraft(*entry("four"))
+	ctx := mockbase.WithAudit(t.Context(), draft)
+	for _, id := range []string{"aud_one", "aud_one", "aud_two", "aud_none"} {
+		ok(t, "note failure of "+id, s.FailAudit(ctx, id))
+	}
+	if draft.Pending() == nil {
+		t.Error("the correction took the entry of the context along")
+	}
+	failed := entry("one")
+	failed.Outcome = mockbase.AuditFailed
+	same(t, "entries", entries(t, s, mockbase.AuditFilter{}), []*mockbase.AuditEntry{entry("three"), denied, failed})
 }
 
 func entriesAreKept(t *testing.T, s store.Store) {

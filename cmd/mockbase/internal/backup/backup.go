@@ -69,10 +69,10 @@ func (f *Folder) ListBackups(context.Context) ([]mockbase.Backup, error) {
 	return list, nil
 }
 
-// CreateBackup makes a backup. Of several calls at the same time one does; the others fail with CodeBusy. A request that is
-// repeated with its Idempotency-Key, because the process ended before it was answered, gets the backup that it made
+// CreateBackup makes a backup, unless whole, which is called with it before it gets its name, returns an error. Of several calls
+// at the same time one does; the others fail with CodeBusy. A request that is repeated with its Idempotency-Key, because the process ended before it was answered, gets the backup that it made
 // (rule M-12): the draft in the context is known again by the end of the id.
-func (f *Folder) CreateBackup(ctx context.Context) (mockbase.Backup, error) {
+func (f *Folder) CreateBackup(ctx context.Context, whole func(mockbase.Backup) error) (mockbase.Backup, error) {
 	if !f.busy.TryLock() {
 		return mockbase.Backup{}, &mockbase.Error{Code: mockbase.CodeBusy, Message: "another backup is being made", Hint: "wait for it to end"}
 	}
@@ -84,11 +84,11 @@ func (f *Folder) CreateBackup(ctx context.Context) (mockbase.Backup, error) {
 	if seed := mockbase.ReplayOf(ctx).Seed(); seed != nil {
 		id = seeded(f.Clock(), seed)
 		if made, ok := f.repeated(ctx, id); ok {
-			return made, nil
+			return made, whole(made)
 		}
 	}
 	path := f.file(id)
-	if err := f.make(ctx, path); err != nil {
+	if err := f.make(ctx, id, whole); err != nil {
 		return mockbase.Backup{}, errors.Join(err, forget(path+unready), forget(path+digest), forget(path))
 	}
 	return f.find(id)
@@ -120,7 +120,8 @@ func (f *Folder) repeated(ctx context.Context, id string) (mockbase.Backup, bool
 	return mockbase.Backup{}, false
 }
 
-func (f *Folder) make(ctx context.Context, path string) error {
+func (f *Folder) make(ctx context.Context, id string, whole func(mockbase.Backup) error) error {
+	path := f.file(id)
 	if err := f.Source.Copy(ctx, path+unready); err != nil {
 		return err
 	}
@@ -130,6 +131,13 @@ func (f *Folder) make(ctx context.Context, path string) error {
 	}
 	if err := State(path, sum); err != nil {
 		return unavailable("the backup cannot be written", err)
+	}
+	made, err := f.read(id, path+unready)
+	if err != nil {
+		return unavailable("the backup cannot be read again", err)
+	}
+	if err := whole(made); err != nil {
+		return err
 	}
 	if err := os.Rename(path+unready, path); err != nil {
 		return unavailable("the backup cannot be named", err)
@@ -174,12 +182,17 @@ func (f *Folder) file(id string) string { return filepath.Join(f.Path, id+extens
 
 // find reads what is known of a backup. An id is looked for on disk only if it is one: it is a part of a path.
 func (f *Folder) find(id string) (mockbase.Backup, error) {
+	return f.read(id, f.file(id))
+}
+
+// read reads what is known of a backup whose copy is at a path, which is not its own before it is named.
+func (f *Folder) read(id, path string) (mockbase.Backup, error) {
 	stamp, isBackup := strings.CutPrefix(id, mockbase.PrefixBackup)
 	made, err := ulid.ParseStrict(stamp)
 	if !isBackup || err != nil || made.String() != stamp {
 		return mockbase.Backup{}, noSuchBackup()
 	}
-	info, err := os.Stat(f.file(id))
+	info, err := os.Stat(path)
 	if err != nil {
 		return mockbase.Backup{}, noSuchBackup()
 	}

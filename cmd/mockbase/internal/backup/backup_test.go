@@ -33,6 +33,9 @@ func (s *source) Copy(_ context.Context, path string) error {
 	return errors.Join(os.WriteFile(path, []byte(s.text), 0o600), s.err)
 }
 
+// agreed lets a copy become a backup.
+func agreed(mockbase.Backup) error { return nil }
+
 func newFolder(t *testing.T, s *source) *backup.Folder {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -50,7 +53,7 @@ func TestM232_backups_are_listed_with_their_digests_the_newest_first(t *testing.
 	}
 	var want []mockbase.Backup
 	for range 3 {
-		b, err := folder.CreateBackup(t.Context())
+		b, err := folder.CreateBackup(t.Context(), agreed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +77,7 @@ func TestM232_backups_are_listed_with_their_digests_the_newest_first(t *testing.
 func TestM233_files_of_backups_are_their_owners_alone(t *testing.T) {
 	t.Parallel()
 	folder := newFolder(t, &source{text: "database"})
-	b, err := folder.CreateBackup(t.Context())
+	b, err := folder.CreateBackup(t.Context(), agreed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +104,11 @@ func TestM233_a_second_backup_at_the_same_time_is_busy(t *testing.T) {
 	folder := newFolder(t, s)
 	done := make(chan error)
 	go func() {
-		_, err := folder.CreateBackup(t.Context())
+		_, err := folder.CreateBackup(t.Context(), agreed)
 		done <- err
 	}()
 	<-s.begun
-	_, err := folder.CreateBackup(t.Context())
+	_, err := folder.CreateBackup(t.Context(), agreed)
 	wantCode(t, err, mockbase.CodeBusy)
 	close(s.allow)
 	if err := <-done; err != nil {
@@ -116,7 +119,7 @@ func TestM233_a_second_backup_at_the_same_time_is_busy(t *testing.T) {
 func TestM233_a_backup_that_fails_leaves_nothing(t *testing.T) {
 	t.Parallel()
 	folder := newFolder(t, &source{text: "half of a data", err: mockbase.Errorf(mockbase.CodeUnavailable, "the disk is full")})
-	_, err := folder.CreateBackup(t.Context())
+	_, err := folder.CreateBackup(t.Context(), agreed)
 	wantCode(t, err, mockbase.CodeUnavailable)
 	if left, err := os.ReadDir(folder.Path); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
@@ -126,7 +129,7 @@ func TestM233_a_backup_that_fails_leaves_nothing(t *testing.T) {
 func TestM234_a_backup_is_read_and_M235_deleted(t *testing.T) {
 	t.Parallel()
 	folder := newFolder(t, &source{text: "database"})
-	made, err := folder.CreateBackup(t.Context())
+	made, err := folder.CreateBackup(t.Context(), agreed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +154,7 @@ func TestM234_a_backup_is_read_and_M235_deleted(t *testing.T) {
 func TestM235_what_is_no_id_is_not_looked_for(t *testing.T) {
 	t.Parallel()
 	folder := newFolder(t, &source{text: "database"})
-	made, err := folder.CreateBackup(t.Context())
+	made, err := folder.CreateBackup(t.Context(), agreed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +187,7 @@ func TestM12_a_repeated_request_gets_the_backup_that_it_made_before_it_was_answe
 	asked := mockbase.Replay{Caller: "usr_ada", Method: "POST", Path: "/api/v1/admin/backups", Key: "k"}
 	create := func(r mockbase.Replay) mockbase.Backup {
 		t.Helper()
-		b, err := folder.CreateBackup(mockbase.WithReplay(t.Context(), mockbase.NewReplayDraft(r)))
+		b, err := folder.CreateBackup(mockbase.WithReplay(t.Context(), mockbase.NewReplayDraft(r)), agreed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,5 +206,34 @@ func TestM12_a_repeated_request_gets_the_backup_that_it_made_before_it_was_answe
 	folder.Clock = func() time.Time { return day().Add(24 * time.Hour) }
 	if late := create(asked); late.ID == first.ID {
 		t.Error("the backup of another day was given")
+	}
+}
+
+// M-20: a copy that whoever asked for it does not agree to becomes no backup, and is not there.
+func TestM233_a_copy_becomes_a_backup_when_it_is_agreed_to(t *testing.T) {
+	t.Parallel()
+	folder := newFolder(t, &source{text: "database"})
+	var told mockbase.Backup
+	refused := errors.New("not audited")
+	_, err := folder.CreateBackup(t.Context(), func(b mockbase.Backup) error {
+		told = b
+		if list, err := folder.ListBackups(t.Context()); err != nil || len(list) > 0 {
+			t.Errorf("it is a backup already: %v, %v", list, err)
+		}
+		return refused
+	})
+	if !errors.Is(err, refused) {
+		t.Errorf("made a backup: %v", err)
+	}
+	if left, err := os.ReadDir(folder.Path); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	sum := sha256.Sum256([]byte("database"))
+	if told.SizeBytes != 8 || told.SHA256 != hex.EncodeToString(sum[:]) || told.CreatedAt.IsZero() {
+		t.Errorf("told of %+v", told)
+	}
+	made, err := folder.CreateBackup(t.Context(), func(b mockbase.Backup) error { told = b; return nil })
+	if diff := cmp.Diff(told, made); err != nil || diff != "" {
+		t.Errorf("%v (-told +made):\n%s", err, diff)
 	}
 }
