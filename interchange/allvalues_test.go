@@ -1,7 +1,9 @@
 package interchange_test
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +29,8 @@ func TestM78_blocks_go_through_all_values_of_a_name(t *testing.T) {
 		"size":              {wiremock("{{size request.query.q}}"), "1", "2"},
 		"join":              {wiremock("{{join request.query.q '+'}}"), "1", "1+2"},
 		"name of a block":   {wiremock("{{#each (array 'x' 'y') as |request|}}{{size request}}{{/each}}"), "11", "11"},
+		"all names":         {wiremock("{{#each request.query as |v k|}}{{k}}={{v}};{{/each}}{{size request.query}}"), "q=1;1", "q=1;1"},
+		"names of Hoverfly": {hoverfly("{{#each Request.QueryParam}}{{@key}}={{this}};{{/each}}"), "q=1;", "q=1;"},
 		"first value alone": {wiremock("{{request.query.q}}"), "1", "1"},
 		"Hoverfly":          {hoverfly("{{#each Request.QueryParam.q}}{{this}},{{/each}}"), "1,", "1,2,"},
 		"Mockoon":           {mockoon("{{#each (queryParam 'q')}}{{this}},{{/each}}"), "1,", "1,2,"},
@@ -71,6 +75,8 @@ type queried struct {
 }
 
 func (q queried) Query(name string) []string { return q.values[name] }
+
+func (q queried) QueryNames() []string { return slices.Sorted(maps.Keys(q.values)) }
 
 // M-78: a dollar in single quotes, or behind a backslash, is one, and begins no variable.
 func TestM78_dollars_that_a_shell_leaves_alone_are_literal(t *testing.T) {

@@ -16,8 +16,9 @@ type mediaTypes struct {
 type mediaType struct {
 	name   string
 	schema *mockbase.Node
-	// properties are the fields of a form.
+	// properties are the fields of a form, of which some have to be there.
 	properties doc
+	required   []*mockbase.Node
 	examples   doc
 	values     []*mockbase.Node
 	// described is what the document of the project says of it.
@@ -66,6 +67,16 @@ func (t *mediaType) property(name, sample string) {
 	t.properties.set(name, schema.node())
 }
 
+// only makes a field of a form one that has to be there, with one value.
+func (t *mediaType) only(name, text string) {
+	schema := with("type", textNode("string"))
+	schema.list("enum", []*mockbase.Node{textNode(text)})
+	t.properties.set(name, schema.node())
+	if !slices.ContainsFunc(t.required, func(n *mockbase.Node) bool { return n.Text == name }) {
+		t.required = append(t.required, textNode(name))
+	}
+}
+
 func (m *mediaTypes) node() *mockbase.Node {
 	d := &doc{}
 	for _, t := range m.list {
@@ -87,6 +98,7 @@ func (t *mediaType) node() *mockbase.Node {
 	case !t.properties.empty():
 		schema := with("type", textNode("object"))
 		schema.set("properties", t.properties.node())
+		schema.list("required", t.required)
 		d.set("schema", schema.node())
 	case len(t.values) > 0:
 		d.set("schema", schemaOf(t.values))

@@ -122,11 +122,24 @@ func (w *openAPIWriter) requestBody(op *exportedOperation, d *doc) {
 	if len(content.list) == 0 {
 		return
 	}
+	if len(op.answers) == 1 && len(op.answers[0].branches) == 1 {
+		onlyFields(op.answers[0].branches[0], content)
+	}
 	body := with("content", content.node())
 	if asking == len(op.answers) {
 		body.set("required", trueNode())
 	}
 	d.set("requestBody", body.node())
+}
+
+// onlyFields makes the fields that the one answer of an operation asks for such that must be there with their value.
+func onlyFields(b branch, content *mediaTypes) {
+	for _, one := range b {
+		if one.place == "body/form" && !one.not && isEquality(one.at) {
+			text, _ := sampleOf(one.at)
+			content.find("application/x-www-form-urlencoded").only(one.name, text)
+		}
+	}
 }
 
 // bodyOf notes what an answer asks of the body; it tells whether each of its alternatives does.

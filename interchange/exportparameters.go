@@ -13,6 +13,8 @@ type askedParameter struct {
 	in, name string
 	values   []string
 	pattern  string
+	// open tells that a condition takes more than the values.
+	open bool
 	// answers are those that ask for it, with how many of their alternatives do.
 	answers map[*answered]int
 	// last is the alternative that was counted last.
@@ -78,7 +80,7 @@ func (l *askedParameters) answer(a *answered) {
 	for pair := range strings.SplitSeq(after, "&") {
 		if name, text, _ := strings.Cut(pair, "="); name != "" {
 			p := l.find("query", name)
-			p.values, p.answers[a] = append(p.values, text), max(1, len(a.branches))
+			p.values, p.answers[a], p.open = append(p.values, text), max(1, len(a.branches)), true
 		}
 	}
 }
@@ -150,6 +152,7 @@ func (l *askedParameters) asked(in, name string, one atom) *askedParameter {
 		l.w.lost(one.at, "a document cannot say that the parameter must not be there: it is written as an optional one")
 		return nil
 	}
+	p.open = p.open || !closedCondition(one.at)
 	switch {
 	case !p.take(one.at):
 		l.w.lost(one.at, "no example of what the condition takes is known: the parameter is described without it")
@@ -163,6 +166,12 @@ func (l *askedParameters) asked(in, name string, one atom) *askedParameter {
 func plainCondition(v value) bool {
 	list := v.entries()
 	return v.scalar() || len(list) == 1 && slices.Contains([]string{"equals", "in", "matches", "exists"}, list[0].key)
+}
+
+// closedCondition tells whether a condition takes the values that it names, and no others.
+func closedCondition(v value) bool {
+	list := v.entries()
+	return v.scalar() || len(list) == 1 && (list[0].key == "equals" && list[0].scalar() || list[0].key == "in" && !slices.ContainsFunc(list[0].items(), func(item value) bool { return !item.scalar() }))
 }
 
 // take notes the values that a condition takes; it reports false where nothing of it can be said.
@@ -196,6 +205,13 @@ func (p *askedParameter) node(answers []*answered) *mockbase.Node {
 	values := slices.Compact(p.values)
 	if p.pattern != "" {
 		schema.set("pattern", textNode(p.pattern))
+	}
+	if asked && !p.open && p.pattern == "" && len(values) > 0 {
+		nodes := make([]*mockbase.Node, len(values))
+		for i, text := range values {
+			nodes[i] = textNode(text)
+		}
+		schema.list("enum", nodes)
 	}
 	d.set("schema", schema.node())
 	switch {

@@ -103,3 +103,31 @@ func TestM163_conditions_that_a_format_cannot_say_are_told(t *testing.T) {
 		}
 	}
 }
+
+// M-163: what a parameter or a field has to equal in every answer is all that it may be in a document, which refuses the rest.
+func TestM163_a_document_takes_the_values_that_conditions_take(t *testing.T) {
+	t.Parallel()
+	s := snapshotOf(t, decoded(`version: 1
+mocks:
+  - { name: one, request: { path: /one, query: { lang: { in: [de, en] } }, headers: { X-Mode: fast } }, response: { text: one } }
+  - { name: open, request: { path: /open, query: { lang: { startsWith: d } } }, response: { text: open } }
+  - { name: two, request: { path: /two }, responses: [{ when: { query: { lang: de } }, text: german }, { text: other }] }
+  - { name: form, request: { method: POST, path: /form, body: { form: { kind: a } } }, response: { text: form } }
+`))
+	file := exported(t, s, interchange.ExportOptions{Format: interchange.FormatOpenAPI, As: mockbase.FormatJSON})
+	validDocument(t, file.Text)
+	document := mockbase.Document{Name: "a", Inline: file.Text, BasePath: "accept", Requests: "enforce", Responses: "disabled"}
+	h := plane(t, &mockbase.Snapshot{Project: &mockbase.Project{
+		ID: "prj_a", Slug: "a", Access: mockbase.AccessPublic, Revision: 1, Config: mockbase.Config{Documents: []mockbase.Document{document}},
+	}})
+	const fast, form = "X-Mode: fast\r\n", "Content-Type: application/x-www-form-urlencoded\r\n"
+	for raw, want := range map[string]string{
+		rawOf("GET", "/one?lang=de", fast, ""): "200", rawOf("GET", "/one?lang=en", fast, ""): "200", rawOf("GET", "/one?lang=fr", fast, ""): noMatch, rawOf("GET", "/one?lang=de", "X-Mode: slow\r\n", ""): noMatch,
+		rawOf("GET", "/open?lang=fr", "", ""): "200", rawOf("GET", "/two?lang=fr", "", ""): "200", rawOf("GET", "/two", "", ""): "200",
+		rawOf("POST", "/form", form, "kind=a"): "200", rawOf("POST", "/form", form, "kind=b"): noMatch, rawOf("POST", "/form", form, "x=a"): noMatch,
+	} {
+		if got := answerOf(h, raw); !strings.HasPrefix(got, want) {
+			t.Errorf("%q answers %s, wanted %s\n%s", raw, got, want, file.Text)
+		}
+	}
+}

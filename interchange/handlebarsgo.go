@@ -178,9 +178,15 @@ func (w *hbWriter) operands(c *hbCall, least, most int) ([]string, error) {
 	if len(c.args) < least || len(c.args) > most {
 		return nil, fmt.Errorf("%s with %d arguments %w", quoted(c.head.text), len(c.args), errNoEquivalent)
 	}
+	// What is gone through, counted or joined are all values of the first argument.
+	lists := slices.Contains([]string{"each", "size", "join"}, c.head.text)
 	texts := make([]string, len(c.args))
 	for i, a := range c.args {
-		text, err := w.operand(a)
+		write := w.operand
+		if lists && i == 0 {
+			write = w.listOperand
+		}
+		text, err := write(a)
 		if err != nil {
 			return nil, err
 		}
@@ -384,11 +390,6 @@ func (w *hbWriter) loop(n hbNode) error {
 	operands, err := w.operands(n.call, 1, 1)
 	if err != nil {
 		return err
-	}
-	if n.blockName == "each" {
-		if operands[0], err = w.listOperand(n.call.args[0]); err != nil {
-			return err
-		}
 	}
 	w.names++
 	this, index, last := fmt.Sprintf("$item%d", w.names), "", ""

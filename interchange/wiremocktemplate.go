@@ -81,9 +81,13 @@ func (*wiremockDialect) list(a hbArg) (string, bool) {
 	return allValues(segments[1:], map[string]string{"query": "queryAll", "formData": "formAll", "headers": "headerAll", "cookies": "cookieAll"})
 }
 
-// allValues writes all values of a name in a part of the request.
+// allValues writes all values of a name in a part of the request, or all names of a part with their values.
 func allValues(segments []string, functions map[string]string) (string, bool) {
 	const partAndName = 2
+	if len(segments) == 1 {
+		whole, ok := map[string]string{"queryAll": "query", "formAll": "form", "cookieAll": "cookie"}[functions[segments[0]]]
+		return whole, ok
+	}
 	if len(segments) != partAndName || functions[segments[0]] == "" {
 		return "", false
 	}
@@ -341,20 +345,10 @@ func textForms() map[string]helperForm {
 	}
 }
 
-// textOperands writes the arguments of a helper on texts or, where it counts or joins, on lists.
-func textOperands(w *hbWriter, c *hbCall) ([]string, error) {
-	const most = 50
-	operands, err := w.operands(c, 0, most)
-	if err != nil || len(operands) == 0 || c.head.text != "size" && c.head.text != "join" {
-		return operands, err
-	}
-	operands[0], err = w.listOperand(c.args[0])
-	return operands, err
-}
-
 // textHelper translates a helper on texts and lists.
 func textHelper(w *hbWriter, c *hbCall) (string, error) {
-	operands, err := textOperands(w, c)
+	const most = 50
+	operands, err := w.operands(c, 0, most)
 	if err != nil {
 		return "", err
 	}
