@@ -210,8 +210,11 @@ func (h *harArchive) answer(entry, v value) *doc {
 	if kind := v.at("content", "mimeType").text(); !typed && len(body) > 0 && strings.Contains(kind, "/") && kind != "x-unknown" {
 		headers = append(headers, pair{"Content-Type", kind})
 	}
-	if !whole {
+	switch {
+	case !whole:
 		h.out.lost(v.member("content"), "the archive does not hold the body of the answer")
+	case v.at("content", "_truncated").isTrue():
+		h.out.lost(v.member("content"), "the body of the answer is cut: %s", v.at("content", "comment").text())
 	}
 	return savedAnswer(status, headers, body)
 }

@@ -191,7 +191,7 @@ func (p *postmanFile) body(v value) savedBody {
 		b.kind = graphqlVariables
 	case "", "none":
 	case "file":
-		if b.text = p.resolved(content.member("content").text()); b.text == "" {
+		if b.text = p.resolved(content.member("content").text()); b.text == "" && !content.member("src").silent() {
 			p.out.lost(v, "the file is not in the collection: the body is no condition")
 		}
 	default:

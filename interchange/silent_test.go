@@ -54,8 +54,9 @@ func TestM78_forms_files_and_odd_answers_of_postman(t *testing.T) {
 func TestM78_odd_values_of_archives_are_told(t *testing.T) {
 	t.Parallel()
 	_, told := importTold(t, `{"log":{"version":"9.9","entries":[{"request":{"method":"GET","url":"http://a/b?x=1","queryString":[{"name":"x","value":"2"}]},
-		"response":{"status":200,"content":{"text":"abc","encoding":"rot13"}}}]}}`)
-	for _, part := range []string{`/log/version archives of the version "9.9"`, "/queryString it says something else", `/encoding the encoding "rot13"`} {
+		"response":{"status":200,"content":{"text":"abc","encoding":"rot13"}}},{"request":{"method":"GET","url":"http://a/c"},
+		"response":{"status":200,"content":{"text":"abc","_truncated":true,"comment":"the first 3 of 10 bytes were recorded"}}}]}}`)
+	for _, part := range []string{`/content the body of the answer is cut: the first 3 of 10 bytes`, `/log/version archives of the version "9.9"`, "/queryString it says something else", `/encoding the encoding "rot13"`} {
 		if !strings.Contains(told, part) {
 			t.Errorf("%q is not told: %s", part, told)
 		}

@@ -2,6 +2,7 @@ package management
 
 import (
 	"encoding/base64"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -74,6 +75,13 @@ type harPost struct {
 	Text     string `json:"text"`
 	// Encoding is base64 for what is no text; the format knows none for requests.
 	Encoding string `json:"_encoding,omitempty"` //nolint:tagliatelle // the format has it so
+	harCut
+}
+
+// harCut tells of a body of which the first bytes alone were recorded.
+type harCut struct {
+	Truncated bool   `json:"_truncated,omitempty"` //nolint:tagliatelle // the format has it so
+	Comment   string `json:"comment,omitempty"`
 }
 
 type harContent struct {
@@ -81,6 +89,7 @@ type harContent struct {
 	MimeType string `json:"mimeType"`
 	Text     string `json:"text,omitempty"`
 	Encoding string `json:"encoding,omitempty"`
+	harCut
 }
 
 type harTimings struct {
@@ -140,9 +149,20 @@ func harOf(x *mockbase.Exchange) harEntry {
 	if len(x.Request.Body) > 0 {
 		text, encoding := harText(x.Request.Body)
 		e.Request.PostData = &harPost{MimeType: x.Request.Header.Get("Content-Type"), Text: text, Encoding: encoding}
+		if x.Request.Truncated {
+			e.Request.PostData.harCut = cutTo(len(x.Request.Body), x.Request.BodySize)
+		}
 	}
 	e.Response.Content.Text, e.Response.Content.Encoding = harText(x.Response.Body)
+	if x.Response.Truncated {
+		e.Response.Content.harCut = cutTo(len(x.Response.Body), x.Response.BodySize)
+	}
 	return e
+}
+
+// cutTo says how many bytes of a body there are.
+func cutTo(kept int, size int64) harCut {
+	return harCut{Truncated: true, Comment: fmt.Sprintf("the first %d of %d bytes were recorded", kept, size)}
 }
 
 // decodedQuery is a part of a query decoded, itself if it cannot be.

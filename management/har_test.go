@@ -75,6 +75,22 @@ func TestM175_traffic_is_exported_as_lines(t *testing.T) {
 	}
 }
 
+// M-163: a body that was recorded in part says so.
+func TestM163_an_HTTP_archive_tells_of_bodies_that_are_cut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	all := w.record()
+	cut := all[0]
+	cut.Response.Body, cut.Response.BodySize, cut.Response.Truncated = []byte("abc"), 10, true
+	cut.Request.BodySize, cut.Request.Truncated = 9, true
+	got := w.send(call{method: http.MethodGet, path: shopPath + "/exports?format=har", as: viewer}).want(http.StatusOK)
+	for _, part := range []string{`"_truncated":true,"comment":"the first 3 of 10 bytes were recorded"`, `"comment":"the first 2 of 9 bytes were recorded"`} {
+		if !strings.Contains(string(got.body), part) {
+			t.Errorf("nothing says %s: %s", part, got.body)
+		}
+	}
+}
+
 // harSchema is what HTTP Archive 1.2 demands of a file.
 const harSchema = `{
 	"$schema": "https://json-schema.org/draft/2020-12/schema",
