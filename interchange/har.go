@@ -206,15 +206,9 @@ func (h *harArchive) answer(entry, v value) *doc {
 		return nil
 	}
 	headers, typed := h.headers(v)
-	body, whole := h.content(v.member("content"))
+	body := h.content(v.member("content"))
 	if kind := v.at("content", "mimeType").text(); !typed && len(body) > 0 && strings.Contains(kind, "/") && kind != "x-unknown" {
 		headers = append(headers, pair{"Content-Type", kind})
-	}
-	switch {
-	case !whole:
-		h.out.lost(v.member("content"), "the archive does not hold the body of the answer")
-	case v.at("content", "_truncated").isTrue():
-		h.out.lost(v.member("content"), "the body of the answer is cut: %s", v.at("content", "comment").text())
 	}
 	return savedAnswer(status, headers, body)
 }
@@ -235,21 +229,24 @@ func (h *harArchive) headers(v value) (headers []pair, typed bool) {
 	return headers, typed
 }
 
-// content reads the body of an answer, and tells whether the archive has it.
-func (h *harArchive) content(v value) (body []byte, whole bool) {
+// content reads the body of an answer, and tells of one that the archive does not have, or not all of.
+func (h *harArchive) content(v value) []byte {
 	text := v.member("text")
-	if !text.ok() {
-		size, _ := v.member("size").integer()
-		return nil, size <= 0
+	size, _ := v.member("size").integer()
+	switch {
+	case v.member("_truncated").isTrue():
+		h.out.lost(v, "the body of the answer is cut: %s", v.member("comment").text())
+	case !text.ok() && size > 0:
+		h.out.lost(v, "the archive does not hold the body of the answer")
 	}
 	if v.member("encoding").text() != "base64" {
 		h.knownEncoding(v.member("encoding"))
-		return []byte(text.text()), true
+		return []byte(text.text())
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text.text()))
 	if err != nil {
 		h.out.warn(text, mockbase.FieldSyntax, "the body is not base64, as the archive says: it is taken as text")
-		return []byte(text.text()), true
+		return []byte(text.text())
 	}
-	return raw, true
+	return raw
 }
