@@ -114,6 +114,23 @@ func (f *Fields) Text(name string, to *string) bool {
 	return true
 }
 
+// Line reads a text of one line that people are shown; one that cannot be is a fault (see [LineFault]).
+func (f *Fields) Line(name string, to *string) bool { return f.shown(name, to, LineFault) }
+
+// Prose reads a text of several lines that people are shown (see [ProseFault]).
+func (f *Fields) Prose(name string, to *string) bool { return f.shown(name, to, ProseFault) }
+
+func (f *Fields) shown(name string, to *string, fault func(string) string) bool {
+	if !f.Text(name, to) {
+		return false
+	}
+	reason := fault(*to)
+	if reason != "" {
+		f.Fault(name, FieldPattern, "%s: leave it out", reason)
+	}
+	return reason == ""
+}
+
 // Bool reads true or false.
 func (f *Fields) Bool(name string, to *bool) bool {
 	n := f.of(name, NodeBool)

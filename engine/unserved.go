@@ -55,6 +55,8 @@ func (e *Engine) CheckConfig(c *mockbase.Config) []mockbase.FieldError {
 func (e *Engine) CheckMock(c *mockbase.Config, m *mockbase.Mock) []mockbase.FieldError {
 	u := refusals{document: m.Document}
 	u.refuseIf(e.options.Limits == nil && limited(m.RateLimit), "#/rateLimit")
+	u.hidden(mockbase.ProseFault(m.Description), "#/description")
+	u.hidden(mockbase.LineFault(m.Folder), "#/folder")
 	s, served := e.checkSettings(c, m)
 	if r := compileRoute(c, s, m, &u.faults); served && r != nil && u.faults.Len() == 0 {
 		e.checked.put(r, s)
@@ -72,6 +74,13 @@ type refusals struct {
 func (u *refusals) refuseIf(there bool, pointer string) { //nolint:revive // a table of refusals reads better than fifty ifs
 	if there {
 		u.faults.Append(notServed(pointer, pointer[strings.LastIndexByte(pointer, '/')+1:]))
+	}
+}
+
+// hidden notes that a text cannot be shown, for a reason.
+func (u *refusals) hidden(reason, pointer string) {
+	if reason != "" {
+		u.faults.Add(nil, pointer, mockbase.FieldPattern, "%s: leave it out", reason)
 	}
 }
 

@@ -314,6 +314,12 @@ func TestOperandsThatCannotWorkAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, faults, want)
 		}
 	}
+	unseen := textMock("a", "/a", "a")
+	unseen.Description, unseen.Folder = "one\n\ttwo \x1b[2J", "a\nb"
+	if faults := newEngine(t, engine.Options{}).CheckMock(&mockbase.Config{}, unseen); len(faults) != 2 ||
+		faults[0].Pointer != "#/description" || faults[1].Pointer != "#/folder" || faults[0].Code != mockbase.FieldPattern {
+		t.Errorf("texts that cannot be shown: %v", faults)
+	}
 	odd := textMock("a", "/a", "a")
 	odd.Request.Headers = []mockbase.NamedMatch{{Name: "a/b~c d", Match: mockbase.Match{{Matches: text("(")}}}}
 	odd.Request.Shorthand = true

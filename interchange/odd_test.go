@@ -133,3 +133,17 @@ func TestM78_odd_files_of_other_tools(t *testing.T) {
 		})
 	}
 }
+
+// Texts of another tool that cannot be shown lose that, as mocks that hold it are refused (rule M-78).
+func TestM78_texts_that_cannot_be_shown_are_cleaned(t *testing.T) {
+	t.Parallel()
+	r := importOf(t, `{"info":{"name":"C","schema":"https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},"item":[
+		{"name":"fol\u001bder\u202e","item":[{"name":"r\u0007","request":{"method":"GET","url":"http://x/a","description":"one\ntwo\u0007"},"response":[]}]}]}`, interchange.Options{})
+	d, err := r.Definition()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := d.Mocks[0]; m.Folder != "folder" || m.Description != "one\ntwo" {
+		t.Errorf("%q in folder %q", m.Description, m.Folder)
+	}
+}

@@ -271,6 +271,13 @@ func (m *mock) describe() {
 	m.set("description", textNode(text))
 }
 
+// cleanText drops from a text, if there is one, what cannot be shown: our own mocks may not hold it.
+func cleanText(text *mockbase.Node, clean func(string) string) {
+	if text != nil && text.Kind == mockbase.NodeText {
+		text.Text = clean(text.Text)
+	}
+}
+
 // definition puts the document together.
 func (o *output) definition() *mockbase.Node {
 	d := &doc{}
@@ -280,6 +287,8 @@ func (o *output) definition() *mockbase.Node {
 	}
 	mocks := make([]*mockbase.Node, len(o.mocks))
 	for i, m := range o.mocks {
+		cleanText(m.doc.Find("description"), mockbase.CleanProse)
+		cleanText(m.doc.Find("folder"), mockbase.CleanLine)
 		mocks[i] = m.doc
 	}
 	d.set("mocks", listNode(mocks...))

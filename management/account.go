@@ -110,7 +110,7 @@ func (s *Server) updateMe(c *call) error {
 
 // readName reads the name of a person.
 func readName(f *mockbase.Fields, to *string) {
-	if f.Text("name", to) && utf8.RuneCountInString(*to) > maxUserName {
+	if f.Line("name", to) && utf8.RuneCountInString(*to) > maxUserName {
 		f.Fault("name", mockbase.FieldLimit, "must have at most %d characters", maxUserName)
 	}
 }

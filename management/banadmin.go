@@ -120,7 +120,7 @@ func (s *Server) createBan(c *call) error {
 			if o.Text("type", &wish.Subject.Type) && !slices.Contains(kinds, wish.Subject.Type) {
 				o.Fault("type", mockbase.FieldEnum, "a subject is ip, cidr or account")
 			}
-			o.Text("value", &wish.Subject.Value)
+			o.Line("value", &wish.Subject.Value)
 			o.Required("type", "value")
 			o.Done()
 		}
@@ -171,8 +171,8 @@ func (s *Server) readEnd(f *mockbase.Fields, to *time.Time) bool {
 const maxBan = 3650 * 24 * time.Hour
 
 func readReason(f *mockbase.Fields, to *string) bool {
-	if !f.Text("reason", to) {
-		return false
+	if !f.Line("reason", to) {
+		return f.Has("reason")
 	}
 	*to = strings.TrimSpace(*to)
 	if *to == "" || len(*to) > maxReason {

@@ -214,6 +214,8 @@ func (s *Server) welcome(c *call, who *federation.Identity, role mockbase.Instan
 // newFederatedUser makes a user who has no password, and gets none by signing in.
 func (s *Server) newFederatedUser(c *call, email, name string, role mockbase.InstanceRole) (*mockbase.User, error) {
 	now := s.clock()
+	// The provider's words are not the user's to mend.
+	name = mockbase.CleanLine(name)
 	if r := []rune(name); len(r) > maxUserName {
 		name = string(r[:maxUserName])
 	}

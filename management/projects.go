@@ -206,10 +206,10 @@ func (r *projectReader) read() error {
 	if f.Text("slug", &p.Slug) && !mockbase.ValidSlug(p.Slug) {
 		f.Fault("slug", mockbase.FieldPattern, "must be 1 to 64 lower-case letters, digits and hyphens, without a hyphen at either end")
 	}
-	if f.Text("name", &p.Name) && (strings.TrimSpace(p.Name) == "" || utf8.RuneCountInString(p.Name) > maxProjectName) {
+	if f.Line("name", &p.Name) && (strings.TrimSpace(p.Name) == "" || utf8.RuneCountInString(p.Name) > maxProjectName) {
 		f.Fault("name", mockbase.FieldLimit, "must have 1 to %d characters", maxProjectName)
 	}
-	if f.Text("description", &p.Description) && utf8.RuneCountInString(p.Description) > maxProjectDescription {
+	if f.Prose("description", &p.Description) && utf8.RuneCountInString(p.Description) > maxProjectDescription {
 		f.Fault("description", mockbase.FieldLimit, "must have at most %d characters", maxProjectDescription)
 	}
 	r.readAccess()

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/mail"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
 	"github.com/mockbase/mockbase/management/auth"
@@ -26,9 +25,7 @@ func (s *Server) setUp(c *call) error {
 			checkEmail(f, in.email)
 		}
 		f.Text("password", &in.password)
-		if f.Text("name", &in.name) && utf8.RuneCountInString(in.name) > maxUserName {
-			f.Fault("name", mockbase.FieldLimit, "must have at most %d characters", maxUserName)
-		}
+		readName(f, &in.name)
 		f.Required("code", "email", "password")
 	})
 	if err != nil {
@@ -89,7 +86,7 @@ func plainEmail(email string) string { return strings.ToLower(strings.TrimSpace(
 func checkEmail(f *mockbase.Fields, email string) {
 	email = strings.TrimSpace(email)
 	read, err := mail.ParseAddress(email)
-	if err != nil || read.Address != email || len(email) > maxEmail || strings.ContainsAny(email, " \t\r\n") {
+	if err != nil || read.Address != email || len(email) > maxEmail || mockbase.LineFault(email) != "" || strings.ContainsAny(email, " \t\r\n") {
 		f.Fault("email", mockbase.FieldPattern, "must be an e-mail address like ada@example.com")
 	}
 }

@@ -1,6 +1,7 @@
 package management
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -78,6 +79,9 @@ func texts(f *mockbase.Fields, name string, to *map[string]string) {
 	eachMember(f, name, func(m *mockbase.Member) bool {
 		if m.Value.Kind != mockbase.NodeText {
 			return false
+		}
+		if reason := cmp.Or(mockbase.LineFault(m.Key), mockbase.LineFault(m.Value.Text)); reason != "" {
+			f.Fault(name, mockbase.FieldPattern, "%s %s: leave it out", shown(m.Key), reason)
 		}
 		setMember(to, m.Key, m.Value.Text)
 		return true

@@ -174,7 +174,7 @@ func (s *Server) createToken(c *call) error {
 
 // readToken reads the members of a token that its maker sets.
 func readToken(f *mockbase.Fields, t *mockbase.Token, now time.Time) {
-	if f.Text("name", &t.Name) && (t.Name == "" || utf8.RuneCountInString(t.Name) > maxTokenName) {
+	if f.Line("name", &t.Name) && (t.Name == "" || utf8.RuneCountInString(t.Name) > maxTokenName) {
 		f.Fault("name", mockbase.FieldLimit, "must have 1 to %d characters", maxTokenName)
 	}
 	kinds := []string{mockbase.TokenPersonal, mockbase.TokenService, mockbase.TokenPublic}

@@ -104,7 +104,7 @@ func (e *expander) mock(op *operation) *mockbase.Node {
 	path := e.path(op)
 	m := &object{}
 	m.text("name", name)
-	m.text("description", shortened(firstText(op.at.text("summary"), op.at.text("description")), longestDescription))
+	m.text("description", mockbase.CleanProse(shortened(firstText(op.at.text("summary"), op.at.text("description")), longestDescription)))
 	m.list("tags", e.tags(op))
 	request := &object{}
 	request.set("method", textNode(op.method))

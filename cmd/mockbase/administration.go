@@ -92,7 +92,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	o.Guardian, o.Fetch = s.shield, s.fetcher()
 	o.Shield, o.LoginShield, o.LoginBan = s.shield.Management(), s.shield.Login(), s.shield.LoginBan()
 	page, err := web.New(web.Options{
-		InstanceName: s.settings.InstanceName, Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), BasePath: string(s.settings.BasePath), Facts: s.pageFacts,
+		InstanceName: string(s.settings.InstanceName), Version: version, PublicURL: string(s.settings.PublicURL), MocksURL: s.mocksURL(), BasePath: string(s.settings.BasePath), Facts: s.pageFacts,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make page: %w", err)

@@ -39,7 +39,7 @@ func (s *server) announce() {
 
 func (s *server) summary() *summary {
 	sum := &summary{
-		instance: s.settings.InstanceName, api: s.baseURL(s.administration()), limits: s.limitTexts(), store: s.shield.where,
+		instance: string(s.settings.InstanceName), api: s.baseURL(s.administration()), limits: s.limitTexts(), store: s.shield.where,
 		example: s.example(), container: inContainer(s.settingsEnv), port: s.listen[0].Addr().(*net.TCPAddr).Port, //nolint:errcheck,forcetypeassert // the listener is one of TCP
 	}
 	if !s.ephemeral() {

@@ -82,6 +82,18 @@ func (s *Sandbox) UnmarshalText(text []byte) error {
 	return oneOf((*string)(s), text, "on", "project", "off")
 }
 
+// Caption is a text of one line that people are shown.
+type Caption string
+
+// UnmarshalText takes what can be shown.
+func (c *Caption) UnmarshalText(text []byte) error {
+	if reason := mockbase.LineFault(string(text)); reason != "" {
+		return fmt.Errorf("the text %s: leave it out", reason)
+	}
+	*c = Caption(text)
+	return nil
+}
+
 // Color is a color as web pages write it, or empty.
 type Color string
 

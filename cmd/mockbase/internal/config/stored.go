@@ -19,7 +19,7 @@ const FromStore Origin = "stored"
 // Team are the settings that administrators change while the server works (rule M-238), unless a flag, a variable or the
 // file states them.
 type Team struct {
-	InstanceName       string   `name:"instance-name" group:"instance" placeholder:"TEXT" help:"Name of this server on its first page and in its log."`
+	InstanceName       Caption  `name:"instance-name" group:"instance" placeholder:"TEXT" help:"Name of this server on its first page and in its log."`
 	InstanceColor      Color    `name:"instance-color" group:"instance" placeholder:"#RRGGBB" help:"Color by which people tell this server from others."`
 	ProjectCreation    Creation `name:"project-creation" default:"members" group:"instance" placeholder:"WHO" help:"Who may create projects: members or admins."`
 	MaxProjects        Count    `name:"max-projects" default:"1000" group:"instance" placeholder:"N" help:"Most projects."`
@@ -31,7 +31,7 @@ type Team struct {
 // Settings are the values as the other parts know them.
 func (t *Team) Settings() mockbase.InstanceSettings {
 	return mockbase.InstanceSettings{
-		Name: t.InstanceName, Color: string(t.InstanceColor), ProjectCreation: string(t.ProjectCreation),
+		Name: string(t.InstanceName), Color: string(t.InstanceColor), ProjectCreation: string(t.ProjectCreation),
 		MaxProjects: int(t.MaxProjects), MaxMocksPerProject: int(t.MaxMocksPerProject), MaxTokensPerUser: int(t.MaxTokensPerUser),
 		AuditRetention: t.AuditRetention.Span(),
 	}

@@ -55,6 +55,7 @@ func TestM238_a_stored_value_is_as_good_as_a_stated_one(t *testing.T) {
 		"none at all":           {"maxProjects", "0", mockbase.FieldRange},
 		"too many":              {"maxMocksPerProject", "1000001", mockbase.FieldRange},
 		"no color":              {"instanceColor", "blue", mockbase.FieldPattern},
+		"no name":               {"instanceName", "a\u202eb", mockbase.FieldPattern},
 		"no choice":             {"projectCreation", "everybody", mockbase.FieldPattern},
 		"too short to be true":  {"auditRetention", "1h", mockbase.FieldRange},
 		"a flag in disguise":    {"maxProjects", "1 --max-tokens-per-user=2", mockbase.FieldPattern},
