@@ -111,6 +111,7 @@ func TestW30_a_document_tells_how_the_mocks_differ(t *testing.T) {
 - { name: fine, request: 'GET /pets/{id}', response: { headers: { X-Trace: 1 }, json: { name: Rex } } }
 - { name: poor, request: 'GET /pets/1', response: { headers: { X-Trace: 1 }, json: {} } }
 - { name: far, request: GET /far, response: {} }
+- { name: put, request: PUT /toys, response: {} }
 - { name: off, enabled: false, request: GET /off, response: {} }
 - { name: other, request: GET /others, response: {} }
 - { name: all, request: { method: ANY, path: /all }, response: {} }
@@ -134,6 +135,7 @@ func TestW30_a_document_tells_how_the_mocks_differ(t *testing.T) {
 	}
 	for _, want := range []string{
 		`mock "poor", #/response: differs from document "pets", getPet: response.body.name`, `mock "far" answers GET "/far", of which the document knows nothing`,
+		`mock "put" answers PUT "/toys", and the document has GET, POST alone at this path`,
 		`no mock answers GET "/toys", and the document serves nothing itself`, `no mock answers POST "/toys"`,
 	} {
 		if !strings.Contains(got.String(), want) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 )
@@ -53,13 +54,21 @@ func (r *driftReport) mock(m *mockbase.Mock) {
 	switch {
 	case !known && len(m.Request.Methods) > 0 && !r.elsewhere(m):
 		if r.strange++; r.strange <= mostReported {
-			r.add(mockbase.FieldReference, "mock "+quoted(m.Name)+" answers "+m.Request.Methods[0]+" "+quoted(m.Request.Path)+", of which the document knows nothing")
+			r.add(mockbase.FieldReference, "mock "+quoted(m.Name)+" answers "+m.Request.Methods[0]+" "+quoted(m.Request.Path)+r.stranger(m))
 		}
 	case known && r.document.source.Responses != "disabled" && len(r.found) < mostReported:
 		for _, f := range r.program.drift(m) {
 			r.add(f.Code, "mock "+quoted(m.Name)+", "+f.Pointer+": "+f.Detail)
 		}
 	}
+}
+
+// stranger says how a mock is unknown to the document.
+func (r *driftReport) stranger(m *mockbase.Mock) string {
+	if _, methods := r.document.Find(m.Request.Methods[0], m.Request.Path, ""); len(methods) > 0 {
+		return ", and the document has " + strings.Join(methods, ", ") + " alone at this path"
+	}
+	return ", of which the document knows nothing"
 }
 
 // cover notes the operations that a mock answers, and tells whether there are any.

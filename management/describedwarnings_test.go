@@ -61,3 +61,33 @@ func TestM165_documents_come_in_every_type_of_theirs(t *testing.T) {
 	w.send(call{method: http.MethodPost, path: documentsPath + "?name=d", as: editor, kind: "image/png", body: petstore}).
 		want(http.StatusUnsupportedMediaType, mockbase.CodeUnsupportedMediaType)
 }
+
+// Importing a document again changes its text and not the options that it was given meanwhile (rule M-78).
+func TestM162_M78_a_document_that_comes_again_keeps_its_options(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	type plan struct{ Updated, Conflicts []struct{ Kind, Name string } }
+	imported := func(text, query string) (made plan) {
+		t.Helper()
+		w.send(call{method: http.MethodPost, path: importsPath + query, as: editor, kind: "application/yaml", body: text}).want(http.StatusOK).into(&made)
+		return made
+	}
+	imported(petstore, "")
+	w.send(call{
+		method: http.MethodPatch, path: documentsPath + "/pet-store?takeOver=true", as: editor, kind: "application/merge-patch+json",
+		body: `{"strict":true,"basePath":"strict","credentials":[{"scheme":"key","value":"k"}]}`,
+	}).want(http.StatusOK)
+	other := strings.Replace(petstore, "/broken", "/other", 1)
+	if made := imported(other, ""); len(made.Conflicts) != 1 {
+		t.Errorf("by default, conflicts %+v", made.Conflicts)
+	}
+	if made := imported(other, "?onConflict=replace"); len(made.Updated) != 1 {
+		t.Errorf("with replace, updated %+v", made.Updated)
+	}
+	view := w.send(call{method: http.MethodGet, path: documentsPath + "/pet-store", as: viewer}).want(http.StatusOK)
+	for _, want := range []string{`"strict":true`, `"basePath":"strict"`, `"credentials":[{"scheme":"key"`, `"#/paths/~1other`} {
+		if !strings.Contains(string(view.body), want) {
+			t.Errorf("%s is not there: %s", want, view.body)
+		}
+	}
+}

@@ -61,12 +61,35 @@ func importDocument(files []interchange.File, o *importOptions) (*imported, erro
 	if len(files) == 1 && !interchange.IsArchive(files[0].Text) {
 		from.sent = content{text: files[0].Text, format: formatOf(files[0].Text)}
 	}
-	entry := map[string]any{"name": documentName(parsed.Title()), "inline": text.JSON}
+	entry, err := o.entryOf(documentName(parsed.Title()))
+	if err != nil {
+		return nil, err
+	}
+	entry["inline"] = text.JSON
 	if o.limits {
 		from.limit(entry, parsed)
 	}
 	from.definition, err = mockbase.DecodeDefinition(encode(map[string]any{"documents": []any{entry}}), mockbase.FormatJSON)
 	return from, err
+}
+
+// entryOf is the entry of a document without its text: another text for a document that is there leaves the options that it was given.
+func (o *importOptions) entryOf(name string) (map[string]any, error) {
+	entry := map[string]any{"name": name}
+	known := catalog.DocumentEntry(o.into, name)
+	if known == nil {
+		return entry, nil
+	}
+	given, err := stored(known)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range given.Members {
+		if !slices.Contains([]string{"name", "inline", "file", "url"}, m.Key) {
+			entry[m.Key] = m.Value.JSON()
+		}
+	}
+	return entry, nil
 }
 
 // limit gives the entry of a document the limits that it declares.

@@ -60,7 +60,9 @@ type importOptions struct {
 	expand, limits          bool
 	root                    string
 	// open reads the files that a document refers to, where it was fetched; nil where it was sent.
-	open  openapi.Opener
+	open openapi.Opener
+	// into is the project that is imported into.
+	into  *mockbase.Project
 	apply catalog.ApplyOptions
 }
 
@@ -106,7 +108,7 @@ func (c *call) importOptions() (*importOptions, error) {
 	}
 	o := &importOptions{
 		format: interchange.Format(p.choice("format", formats)), prefix: p.text("prefix"), address: p.text("url"), source: p.slug("source"), expand: p.flag("expand"),
-		limits: p.flag("limits"), root: p.text("root"),
+		limits: p.flag("limits"), root: p.text("root"), into: c.project.Project,
 		apply: catalog.ApplyOptions{DryRun: p.flag("dryRun"), By: c.caller.user.ID, OwnerID: c.caller.user.ID},
 	}
 	switch p.choice("onConflict", []string{"skip", "replace", "fail"}) {

@@ -72,13 +72,42 @@ func (r *reading) checkSecurity() *refusal {
 			}
 		}
 	}
-	refused := &refusal{status: status, declared: []int{status}, violations: violation("security", codeSecurity, "the credentials are missing or wrong")}
+	refused := &refusal{
+		status: status, declared: []int{status},
+		violations: violation("security", codeSecurity, "the credentials are missing or wrong: wanted is "+r.operation.credentialsWanted()),
+	}
 	if status == http.StatusForbidden {
 		refused.violations[0].Message = "the credentials lack a scope"
 		return refused
 	}
 	refused.header = []mockbase.Header{{Name: "WWW-Authenticate", Values: challenges}}
 	return refused
+}
+
+// credentialsWanted says what lets a request in, one way after another.
+func (op *operation) credentialsWanted() string {
+	ways := make([]string, len(op.security))
+	for i, one := range op.security {
+		var all []string
+		for at := range one {
+			all = append(all, one[at].wanted())
+		}
+		ways[i] = strings.Join(all, " with ")
+	}
+	return strings.Join(ways, ", or ")
+}
+
+// wanted says where a scheme looks for credentials.
+func (n *neededScheme) wanted() string {
+	if strings.EqualFold(n.scheme.text("type"), "apikey") {
+		in := n.scheme.text("in")
+		if in == inQuery {
+			in = "query parameter"
+		}
+		return "the " + in + " " + quoted(n.scheme.text("name"))
+	}
+	kind, _, _ := strings.Cut(n.challenge(), " ")
+	return "Authorization: " + kind
 }
 
 // lacks lists the challenges of schemes that are not met. forbidden tells that credentials are right and lack a scope.
