@@ -13,6 +13,9 @@ import (
 func Locate(src []byte, f Format, fields []FieldError) []FieldError {
 	located := make([]FieldError, len(fields))
 	copy(located, fields)
+	if f == FormatJSON && locateJSON(src, located) {
+		return located
+	}
 	root, err := parse(src, f, ParseLimits{}, &Faults{})
 	if err != nil {
 		return located

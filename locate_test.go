@@ -2,6 +2,8 @@ package mockbase_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,5 +62,50 @@ func TestLocateKeepsAPlaceAndGivesUpOnWhatItCannotRead(t *testing.T) {
 	unplaced := []mockbase.FieldError{{Pointer: "#/a"}}
 	if diff := cmp.Diff(unplaced, mockbase.Locate([]byte(`{"a"`), mockbase.FormatJSON, unplaced)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// places are all pointers of a value, and some that lead nowhere.
+func places(n *mockbase.Node, at string, list []string) []string {
+	list = append(list, at, at+"/none", at+"/0/none")
+	for _, m := range n.Members {
+		list = places(m.Value, at+"/"+mockbase.PointerToken(m.Key), list)
+	}
+	for i, item := range n.Items {
+		list = places(item, fmt.Sprintf("%s/%d", at, i), list)
+	}
+	return list
+}
+
+// Locate scans JSON, and finds what a tree of it would tell.
+func FuzzLocate_in_JSON_tells_what_a_tree_tells(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":1}`, "\ufeff{\n \"a\" : [ 1 ,\n {\"b\\u0063\":\"x\\\"]}\"} , -1.5e3, true ] , \"\" : {} , \"a\":[2]}\n", `[]`, `"x"`, ` 12 `, `{"ü":{"a/b~":[[],[[null]]]}}`, `[1,[2,[3]],{}]`, `{"a":{"a":{"a":1}},"b":"\\"}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		root, _, err := mockbase.ParseTolerant([]byte(text), mockbase.FormatJSON, mockbase.ParseLimits{})
+		if err != nil || len(text) > 1000 {
+			return
+		}
+		var faults []mockbase.FieldError
+		for _, pointer := range places(root, "#", nil) {
+			faults = append(faults, mockbase.FieldError{Pointer: pointer})
+		}
+		if diff := cmp.Diff(mockbase.LocateIn(root, faults), mockbase.Locate([]byte(text), mockbase.FormatJSON, faults)); diff != "" {
+			t.Errorf("%q (-tree +scan):\n%s", text, diff)
+		}
+	})
+}
+
+// Locate makes no tree of JSON, which may be a large document.
+func TestLocate_takes_little_memory_for_JSON(t *testing.T) {
+	text := []byte(`{"list":[` + strings.Repeat(`{"a":[1,2,3],"b":{"c":"d"}},`, 10_000) + `{"a":1}]}`)
+	faults := []mockbase.FieldError{{Pointer: "#/list/9000/b/c"}, {Pointer: "#/list/10000/a"}}
+	var got []mockbase.FieldError
+	allocations := testing.AllocsPerRun(3, func() { got = mockbase.Locate(text, mockbase.FormatJSON, faults) })
+	if allocations > 200 || got[1].Column != len(text)-len(`1}]}`)+1 {
+		t.Errorf("%.0f allocations, found %v", allocations, got)
 	}
 }

@@ -265,8 +265,8 @@ func (g *grammarian) fits(p place, f form) bool {
 }
 
 func (g *grammarian) lookInside(p place, f, parts form) {
-	known := g.members[f]
-	if known == nil {
+	known, asked := g.members[f]
+	if !asked {
 		known = membersOfForm(f)
 		g.members[f] = known
 	}

@@ -60,6 +60,9 @@ func (s *Source) JSON() []byte { return s.tree.root.JSON() }
 // Locate fills in the places of faults that have none, by reading the text of a document again, repaired as [Parse] reads it. What
 // cannot be read gives no places.
 func Locate(text []byte, faults []mockbase.FieldError) []mockbase.FieldError {
+	if json.Valid(bytes.TrimPrefix(text, []byte("\ufeff"))) {
+		return mockbase.Locate(text, mockbase.FormatJSON, faults)
+	}
 	root, err := (&source{notes: &notes{}}).read(text)
 	if err != nil {
 		return faults

@@ -180,6 +180,9 @@ func disclose(before, after *mockbase.Project) *disclosure {
 	}
 	var items []changedItem
 	for _, s := range sections() {
+		if s.kind == KindDocument && bytes.Equal(before.Config.Source[s.key], after.Config.Source[s.key]) {
+			continue // they may be large
+		}
 		for _, item := range s.changes(before, after) {
 			items = append(items, item)
 			if len(d.changed) < maxNamed {

@@ -45,7 +45,7 @@ func FindDocument(p *mockbase.Project, nameOrID string) *mockbase.Document {
 
 // DocumentEntry is the entry of a document in the definition, as JSON; nil when there is none of that name.
 func DocumentEntry(p *mockbase.Project, name string) json.RawMessage {
-	parts, err := documentSection().parts(p.Config.Source["documents"])
+	parts, err := documentSection().texts(p.Config.Source["documents"])
 	if err != nil {
 		return nil
 	}

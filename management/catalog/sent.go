@@ -43,7 +43,7 @@ func (r *sentReader) parts(s section, of string, text []byte) []part {
 	list, read := r.known[key]
 	if !read {
 		// What cannot be split has no parts; its fault is told where it is decoded.
-		list, _ = s.parts(text)
+		list, _ = s.texts(text)
 		r.known[key] = list
 	}
 	return list

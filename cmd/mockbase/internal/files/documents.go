@@ -110,7 +110,7 @@ func isDocument(s *source) bool {
 	if !strings.Contains(text, "openapi") && !strings.Contains(text, "swagger") {
 		return false
 	}
-	if s.format == mockbase.FormatJSON {
+	if s.format == mockbase.FormatJSON || json.Valid(s.text) {
 		var top map[string]json.RawMessage
 		if json.Unmarshal(s.text, &top) != nil {
 			return false
