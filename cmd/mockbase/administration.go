@@ -32,6 +32,7 @@ var (
 	_ management.Guardian  = (*shield.Shield)(nil)
 	_ shield.Kept          = store.Store(nil)
 	_ management.Backups   = (*backup.Folder)(nil)
+	_ backup.Source        = wholeCopy{}
 	_ catalog.History      = store.Store(nil)
 	_ management.State     = (*engine.Engine)(nil)
 )
@@ -81,7 +82,7 @@ func (s *server) newManagement() (http.Handler, error) {
 	}
 	o.Configuration, o.Settings, o.System = s.stored, s.stored.Settings, s.system
 	if !s.ephemeral() {
-		o.Backups = &backup.Folder{Path: filepath.Join(s.settings.DataDir, backupsName), Source: s.store, Clock: s.clock}
+		o.Backups = &backup.Folder{Path: filepath.Join(s.settings.DataDir, backupsName), Source: wholeCopy{s.engine, s.store}, Clock: s.clock}
 	}
 	if s.setup != nil {
 		o.SetupCode = s.setup.SetupCode
@@ -151,4 +152,21 @@ func (s *server) pageFacts() web.Facts {
 		f.NeedsAdmin = err == nil && users == 0
 	}
 	return f
+}
+
+// wholeCopy copies the database with all that was answered before: what collections that persist hold in memory is stored first.
+type wholeCopy struct {
+	memory interface {
+		Flush(ctx context.Context) error
+	}
+	backup.Source
+}
+
+// Copy fails where something could not be stored: the copy would be without it. What is stored first is not what the request is
+// audited for.
+func (w wholeCopy) Copy(ctx context.Context, path string) error {
+	if err := w.memory.Flush(mockbase.WithReplay(mockbase.WithAudit(ctx, nil), nil)); err != nil {
+		return err
+	}
+	return w.Source.Copy(ctx, path)
 }
