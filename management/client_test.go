@@ -189,6 +189,7 @@ func (a *reply) checkDocument(r *http.Request) {
 	if a.knownToAgree(route.Operation.OperationID) {
 		return
 	}
+	a.checkTold(route.Operation)
 	schema := a.schema(route)
 	input := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: asked, Route: route, PathParams: params},

@@ -31,7 +31,7 @@ type reference struct {
 type referenceView struct {
 	Style       template.CSS
 	Title       string
-	Description string
+	Description [][]word
 	Groups      []*referenceGroup
 	Schemas     []*schemaView
 }
@@ -43,12 +43,15 @@ type referenceGroup struct {
 }
 
 type operationView struct {
-	ID, Method, Path, Summary, Description string
-	// Open tells that nobody has to sign in.
-	Open       bool
+	ID, Method, Path, Summary string
+	Description               []word
+	// Rights says who may call, in a sentence.
+	Rights     string
 	Parameters []*parameterView
 	Bodies     []*mediaView
-	Responses  []*describedAnswer
+	// Answers are those to what went well, Problems the others.
+	Answers  []*describedAnswer
+	Problems []*describedProblem
 }
 
 type parameterView struct {
@@ -60,11 +63,15 @@ type parameterView struct {
 type mediaView struct {
 	Type   string
 	Schema *schemaView
+	// Example is the text of one, "" where there is none.
+	Example string
 }
 
 type describedAnswer struct {
-	Status, Description string
-	Bodies              []*mediaView
+	Status      string
+	Description []word
+	Fields      []*parameterView
+	Bodies      []*mediaView
 }
 
 // schemaView is a schema for people: a name that leads elsewhere, or a sentence on its kind, with the members of an object.
@@ -119,7 +126,7 @@ type referenceReader struct{ document *mockbase.Node }
 func (r *referenceReader) view() *referenceView {
 	info := r.document.Find("info")
 	v := &referenceView{
-		Style: template.CSS(referenceStyle), Title: textOf(info, "title"), Description: textOf(info, "description"), //nolint:gosec // the style is ours
+		Style: template.CSS(referenceStyle), Title: textOf(info, "title"), Description: paragraphs(textOf(info, "description")), //nolint:gosec // the style is ours
 		Groups: r.groups(),
 	}
 	for _, m := range membersOf(r.document.Find("components"), "schemas") {
@@ -153,10 +160,8 @@ func (r *referenceReader) groups() []*referenceGroup {
 func (r *referenceReader) operation(path, method mockbase.Member) *operationView {
 	o := method.Value
 	v := &operationView{
-		ID: textOf(o, "operationId"), Method: strings.ToUpper(method.Key), Path: path.Key, Summary: textOf(o, "summary"), Description: textOf(o, "description"),
-	}
-	if security := o.Find("security"); security != nil {
-		v.Open = len(security.Items) == 0
+		ID: textOf(o, "operationId"), Method: strings.ToUpper(method.Key), Path: path.Key, Summary: textOf(o, "summary"),
+		Description: proseOf(textOf(o, "description")), Rights: rightsOf(o),
 	}
 	for _, holder := range []*mockbase.Node{path.Value, o} {
 		if list := holder.Find("parameters"); list != nil {
@@ -170,7 +175,17 @@ func (r *referenceReader) operation(path, method mockbase.Member) *operationView
 	}
 	for _, m := range membersOf(o, "responses") {
 		answer := r.resolve(m.Value)
-		v.Responses = append(v.Responses, &describedAnswer{Status: m.Key, Description: textOf(answer, "description"), Bodies: r.bodies(answer)})
+		if m.Key >= "400" {
+			v.Problems = append(v.Problems, problemOf(o, m.Key, answer))
+			continue
+		}
+		told := &describedAnswer{Status: m.Key, Description: proseOf(textOf(answer, "description")), Bodies: r.bodies(answer)}
+		for _, field := range membersOf(answer, "headers") {
+			if one := r.resolve(field.Value); !everywhere(field.Key) {
+				told.Fields = append(told.Fields, &parameterView{Name: field.Key, Description: textOf(one, "description"), Required: textOf(one, "required") == "true"})
+			}
+		}
+		v.Answers = append(v.Answers, told)
 	}
 	return v
 }
@@ -189,6 +204,9 @@ func (r *referenceReader) bodies(holder *mockbase.Node) []*mediaView {
 		v := &mediaView{Type: m.Key}
 		if schema := m.Value.Find("schema"); schema != nil {
 			v.Schema = r.schema(schema, 0)
+		}
+		if example := m.Value.Find("example"); example != nil {
+			v.Example = exampleText(m.Key, example)
 		}
 		all = append(all, v)
 	}
@@ -221,6 +239,7 @@ func (r *referenceReader) schema(n *mockbase.Node, depth int) *schemaView {
 	if items := n.Find("items"); items != nil && depth < deepestSchema {
 		v := r.schema(items, depth+1)
 		v.Prefix = strings.TrimSpace("list of " + v.Prefix)
+		v.Description = cmp.Or(textOf(n, "description"), v.Description)
 		return v
 	}
 	v := &schemaView{Kind: kindOf(n), Description: textOf(n, "description")}
@@ -241,17 +260,25 @@ func kindOf(n *mockbase.Node) string {
 		return value
 	}
 	if choices := n.Find("enum"); choices != nil {
-		return joinTexts(choices.Items)
+		return withDetails(n, joinTexts(choices.Items), "default")
 	}
 	kind := textOf(n, "type")
 	if several := n.Find("type"); several != nil && len(several.Items) > 0 {
 		kind = joinTexts(several.Items)
 	}
-	words := []string{cmp.Or(kind, "any")}
-	for _, detail := range []string{"format", "pattern", "minimum", "maximum", "minLength", "maxLength", "default"} {
+	return withDetails(n, cmp.Or(kind, "any"), "format", "pattern", "minimum", "maximum", "minLength", "maxLength", "default")
+}
+
+// withDetails adds what bounds a value, and whether it is only read.
+func withDetails(n *mockbase.Node, kind string, details ...string) string {
+	words := []string{kind}
+	for _, detail := range details {
 		if value := textOf(n, detail); value != "" {
 			words = append(words, detail+" "+value)
 		}
+	}
+	if textOf(n, "readOnly") == "true" {
+		words = append(words, "read only")
 	}
 	return strings.Join(words, ", ")
 }

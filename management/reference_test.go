@@ -29,6 +29,8 @@ func TestM246_the_reference_page_shows_every_operation_and_loads_nothing(t *test
 	if strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
+	// What examples show is text.
+	page = regexp.MustCompile(`(?s)<pre tabindex="0">.*?</pre>`).ReplaceAllString(page, "")
 	for _, forbidden := range []string{"<script", "http://", "https://", "@import", "url(", " style=", " onclick", `src="`, `href="/`} {
 		if strings.Contains(page, forbidden) {
 			t.Errorf("the page holds %s", forbidden)
