@@ -53,6 +53,8 @@ type curlCommand struct {
 	method string
 	urls   []string
 	data   []string
+	// fields are those of a form in parts, written like a query.
+	fields []string
 	kind   string
 	get    bool
 	form   bool
@@ -134,25 +136,31 @@ func takesValue(name string) bool {
 
 // option takes over what an option says of the request.
 func (c *curlCommand) option(name, text string) {
-	flags := map[string]*bool{"--form": &c.form, "--form-string": &c.form, "--get": &c.get, "--globoff": &c.plain, "-g": &c.plain}
+	flags := map[string]*bool{"--get": &c.get, "--globoff": &c.plain, "-g": &c.plain}
 	if flag := flags[name]; flag != nil {
 		*flag = true
 		return
 	}
-	if name != "--url" {
-		text = dollars(text)
+	if name == "--url" {
+		c.urls = append(c.urls, text)
+		return
 	}
+	c.stated(name, dollars(text))
+}
+
+// stated takes over what an option with a value says.
+func (c *curlCommand) stated(name, text string) {
 	switch name {
 	case "--request":
 		c.method = strings.ToUpper(text)
-	case "--url":
-		c.urls = append(c.urls, text)
 	case "--header":
 		if key, rest, ok := strings.Cut(text, ":"); ok && strings.EqualFold(strings.TrimSpace(key), "Content-Type") {
 			c.kind = strings.TrimSpace(rest)
 		}
 	case "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "--json":
 		c.body(name, text)
+	case "--form", "--form-string":
+		c.field(name, text)
 	case "--head":
 		c.method = "HEAD"
 	case "--upload-file":
@@ -160,6 +168,23 @@ func (c *curlCommand) option(name, text string) {
 		c.method = firstText(c.method, "PUT")
 	case "--config", "--next", "--range", "--time-cond":
 		c.out.lost(c.from, "the option %s has no equivalent", name)
+	}
+}
+
+// field reads a field of a form in parts. What comes from a file is no condition.
+func (c *curlCommand) field(name, text string) {
+	c.form = true
+	key, rest, ok := strings.Cut(text, "=")
+	switch {
+	case !ok:
+		c.out.lost(c.from, "the field %s of the form has no value: it is no condition", quoted(text))
+	case name == "--form" && strings.HasPrefix(rest, "@"), name == "--form" && strings.HasPrefix(rest, "<"):
+		c.out.lost(c.from, "the file %s is not here: the field %s is no condition", quoted(rest[1:]), quoted(key))
+	default:
+		if name == "--form" {
+			rest, _, _ = strings.Cut(rest, ";type=")
+		}
+		c.fields = append(c.fields, formEscape(key)+"="+formEscape(rest))
 	}
 }
 
@@ -209,6 +234,7 @@ func (c *curlCommand) address(text string) {
 		x.query = append(x.query, queryPairs(data)...)
 	case c.form:
 		x.method = firstText(x.method, "POST")
+		x.body = savedBody{text: strings.Join(c.fields, "&"), kind: "multipart/form-data"}
 	case len(c.data) > 0:
 		x.method = firstText(x.method, "POST")
 		x.body = savedBody{text: data, kind: firstText(c.kind, "application/x-www-form-urlencoded")}

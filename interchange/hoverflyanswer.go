@@ -130,7 +130,7 @@ func (p *hoverflyPair) delay(r *object, answer *doc) {
 		return
 	}
 	if v := r.get("logNormalDelay"); !v.silent() {
-		answer.set("delay", hoverflyLogNormal(v))
+		answer.set("delay", p.out.hoverflyLogNormal(v))
 		return
 	}
 	for i := range p.file.delays {

@@ -25,11 +25,12 @@ func hoverflyDelays(out *output, actions *object) []hoverflyDelay {
 		delays = append(delays, hoverflyDelay{pattern: pattern, method: v.member("httpMethod").text(), delay: delay})
 	}
 	for _, item := range actions.listOf("delays") {
+		out.known(item, "urlPattern", "httpMethod", "delay")
 		ms, _ := item.member("delay").number()
 		add(item, durationNode(millis(ms)))
 	}
 	for _, item := range actions.listOf("delaysLogNormal") {
-		add(item, hoverflyLogNormal(item))
+		add(item, out.hoverflyLogNormal(item))
 	}
 	actions.done()
 	return delays
@@ -37,10 +38,14 @@ func hoverflyDelays(out *output, actions *object) []hoverflyDelay {
 
 // hoverflyLogNormal translates a log-normal delay, which Hoverfly gives by mean and median: sigma is the root of twice the
 // logarithm of their quotient.
-func hoverflyLogNormal(v value) *mockbase.Node {
+func (o *output) hoverflyLogNormal(v value) *mockbase.Node {
 	number := func(name string) float64 {
 		n, _ := v.member(name).number()
 		return n
+	}
+	o.known(v, "urlPattern", "httpMethod", "min", "max", "mean", "median")
+	if number("min") > 0 {
+		o.lost(v.member("min"), "a log-normal delay has no least time: it is left out")
 	}
 	inner := with("median", durationNode(millis(number("median"))))
 	inner.set("sigma", floatNode(sigmaOf(number("mean"), number("median"))))

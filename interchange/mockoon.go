@@ -42,6 +42,8 @@ type mockoonEnvironment struct {
 	latency   int64
 	buckets   map[string]value
 	callbacks map[string]value
+	// inFolder holds the folders of routes, by the place of the route in the source.
+	inFolder map[string]string
 	// putIn counts how often the content of a bucket was looked through, which buckets that name each other multiply.
 	putIn int
 }
@@ -59,6 +61,7 @@ func (e *mockoonEnvironment) about() {
 	e.latency, _ = o.integerOf("latency")
 	e.headers = keyed(o.get("headers"))
 	for _, b := range o.listOf("data") {
+		e.out.known(b, "uuid", "id", "name", "documentation", "value")
 		for _, name := range []string{"name", "id", "uuid"} {
 			if key := b.member(name).text(); key != "" {
 				e.buckets[key] = b
@@ -67,6 +70,7 @@ func (e *mockoonEnvironment) about() {
 	}
 	e.callbacks = map[string]value{}
 	for _, c := range o.listOf("callbacks") {
+		e.out.known(c, "uuid", "id", "name", "documentation", "method", "uri", "headers", "bodyType", "body", "databucketID", "filePath", "sendFileAsBody")
 		e.callbacks[c.member("uuid").text()] = c
 	}
 	o.done()
@@ -104,16 +108,18 @@ func (e *mockoonEnvironment) routes() {
 // stand in none.
 func (e *mockoonEnvironment) ordered() []value {
 	byID, folders := map[string]value{}, map[string]value{}
+	e.inFolder = map[string]string{}
 	for _, r := range e.doc.member("routes").items() {
 		byID[r.member("uuid").text()] = r
 	}
 	for _, f := range e.doc.member("folders").items() {
 		folders[f.member("uuid").text()] = f
+		e.out.known(f, "uuid", "name", "children")
 	}
 	var list []value
 	taken := map[string]bool{}
-	var walk func(children value, depth int)
-	walk = func(children value, depth int) {
+	var walk func(children value, names []string)
+	walk = func(children value, names []string) {
 		for _, c := range children.items() {
 			id := c.member("uuid").text()
 			switch r, isRoute := byID[id]; {
@@ -121,13 +127,14 @@ func (e *mockoonEnvironment) ordered() []value {
 			case isRoute:
 				taken[id] = true
 				list = append(list, r)
-			case depth < maxFolders*2:
+				e.inFolder[r.pointer] = folderName(names)
+			case len(names) < maxFolders*2:
 				taken[id] = true
-				walk(folders[id].member("children"), depth+1)
+				walk(folders[id].member("children"), append(slices.Clip(names), folders[id].member("name").text()))
 			}
 		}
 	}
-	walk(e.doc.member("rootChildren"), 0)
+	walk(e.doc.member("rootChildren"), nil)
 	for _, r := range e.doc.member("routes").items() {
 		if id := r.member("uuid").text(); id == "" || !taken[id] {
 			list = append(list, r)
@@ -208,6 +215,7 @@ func (e *mockoonEnvironment) route(v value, priority int64) {
 	m := e.out.mock(v)
 	m.stated(o, routeShape())
 	m.text("description", summary(v.member("documentation").text()))
+	m.text("folder", e.inFolder[v.pointer])
 	if v.member("enabled").ok() && !v.member("enabled").isTrue() {
 		m.set("enabled", falseNode())
 	}

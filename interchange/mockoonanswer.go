@@ -1,8 +1,10 @@
 package interchange
 
 import (
+	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mockbase/mockbase"
 )
@@ -85,6 +87,7 @@ func (r *mockoonRoute) when(v value, mode string) (*doc, bool) {
 	one := !strings.EqualFold(v.member("rulesOperator").text(), "AND")
 	var conditions []*mockbase.Node
 	for _, rule := range rules {
+		r.environment.out.known(rule, "target", "modifier", "value", "invert", "operator")
 		condition, reason := mockoonCondition(rule)
 		if reason == "" {
 			conditions = append(conditions, condition.node())
@@ -130,10 +133,14 @@ func (r *mockoonRoute) answer(v value, answer *doc) bool {
 	if !ok {
 		return false
 	}
-	answer.doc("headers", r.headers(v, t, body))
+	headers := r.headers(v, t, body)
+	if download(v) {
+		headers.join("Content-Disposition", textNode(`attachment; filename="`+path.Base(v.member("filePath").text())+`"`))
+	}
+	answer.doc("headers", headers)
 	const noContent, notModified = 204, 304
 	if body != "" && status != noContent && status != notModified {
-		answer.set("text", textNode(body))
+		answer.bytesBody([]byte(body))
 	}
 	if answer.get("template") == nil && strings.Contains(string(answer.node().JSON()), "{{") {
 		answer.set("template", falseNode())
@@ -143,6 +150,18 @@ func (r *mockoonRoute) answer(v value, answer *doc) bool {
 	}
 	r.webhooks(v, answer)
 	return true
+}
+
+// download tells whether an answer is a file that a browser stores.
+func download(v value) bool {
+	sent := v.member("sendFileAsBody")
+	return sendsFile(v) && sent.is(mockbase.NodeBool) && !sent.isTrue()
+}
+
+// sendsFile tells whether the body of an answer is a file.
+func sendsFile(v value) bool {
+	kind, file := v.member("bodyType").text(), v.member("filePath").text()
+	return file != "" && (kind == "FILE" || kind == "" && v.member("body").text() == "")
 }
 
 // headers puts those of the answer before those of the environment. Without a type, what is sent is taken for HTML.
@@ -166,6 +185,10 @@ func (r *mockoonRoute) headers(v value, t *mockoonText, body string) *doc {
 	add(list, nil)
 	add(r.environment.headers, own)
 	typed := slices.ContainsFunc(headers.members, func(m mockbase.Member) bool { return strings.EqualFold(m.Key, "Content-Type") })
+	if kind := mockbase.MediaTypeOf(v.member("filePath").text()); sendsFile(v) && !typed && kind != "" {
+		headers.set("Content-Type", textNode(kind))
+		typed = true
+	}
 	if body != "" && !typed {
 		headers.set("Content-Type", textNode("text/html; charset=utf-8"))
 	}
@@ -185,11 +208,14 @@ func (r *mockoonRoute) body(v value, t *mockoonText) (string, bool) {
 			return "", false
 		}
 		return t.translate(bucket.member("value"), bucket.member("value").text()), true
-	case kind == "FILE" && file != "", kind == "" && file != "" && v.member("body").text() == "":
+	case sendsFile(v):
 		text, ok := e.source.file(file)
 		if !ok {
 			e.out.lost(v.member("filePath"), "the file %s did not come with the environment: the answer is left out", quoted(file))
 			return "", false
+		}
+		if !utf8.Valid(text) {
+			return string(text), true
 		}
 		return t.translate(v.member("filePath"), string(text)), true
 	}
@@ -200,6 +226,7 @@ func (r *mockoonRoute) body(v value, t *mockoonText) (string, bool) {
 func (r *mockoonRoute) webhooks(v value, answer *doc) {
 	e := r.environment
 	for _, ref := range v.member("callbacks").items() {
+		e.out.known(ref, "uuid", "latency")
 		c, ok := e.callbacks[ref.member("uuid").text()]
 		if !ok {
 			e.out.lost(ref, "the callback is not in the environment")

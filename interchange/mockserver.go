@@ -69,6 +69,8 @@ type mockserverMock struct {
 func (e *mockserverMock) times(o *object) {
 	times := o.objectOf("times")
 	n, limited := times.integerOf("remainingTimes")
+	times.skip("unlimited")
+	times.done()
 	if limited && !times.get("unlimited").isTrue() && n > 0 {
 		e.mock.set("times", numberNode(n))
 	}

@@ -68,7 +68,7 @@ func pairsOf(v value) []entry {
 
 // answerBody translates a body: a text, a JSON value, or an object that says what it is.
 func (e *mockserverMock) answerBody(v value, answer *doc) {
-	kind := strings.ToUpper(v.member("type").text())
+	kind := e.typeOf(v, "contentType", "string", "xml", "base64Bytes", "json", "rawBytes", "charset", "matchType", "not")
 	contentType := v.member("contentType").text()
 	switch {
 	case v.scalar():
@@ -102,6 +102,15 @@ func (e *mockserverMock) answerBody(v value, answer *doc) {
 		withoutContentType(answer)
 	}
 	e.encode(v, answer)
+}
+
+// typeOf is the type that a body states, "" for one that is JSON itself. It tells of the members that are not known.
+func (e *mockserverMock) typeOf(v value, known ...string) string {
+	kind := strings.ToUpper(v.member("type").text())
+	if kind != "" {
+		e.out.known(v, append(known, "type")...)
+	}
+	return kind
 }
 
 func firstText(texts ...string) string {
@@ -166,7 +175,9 @@ func (e *mockserverMock) override(v value) {
 		request = v.member("httpRequest")
 	}
 	o := e.out.object(request)
+	e.out.known(v, "requestOverride", "httpRequest", "responseOverride", "httpResponse", "responseModifier", "requestModifier", "delay")
 	address := o.get("socketAddress")
+	e.out.known(address, "host", "port", "scheme")
 	host := address.member("host").text()
 	for _, member := range pairsOf(o.get("headers")) {
 		if strings.EqualFold(member.key, "host") && host == "" {
@@ -195,7 +206,9 @@ func (e *mockserverMock) override(v value) {
 			e.out.lost(change, "%s is left out: the upstream's answer is passed on", name)
 		}
 	}
-	e.mock.respond(with("proxy", proxy.node()))
+	answer := with("proxy", proxy.node())
+	answer.set("delay", e.delay(v.member("delay")))
+	e.mock.respond(answer)
 }
 
 func firstItem(v value) string {
@@ -242,7 +255,8 @@ func (e *mockserverMock) bodyOf(v value) *doc {
 	if v.scalar() {
 		return with("text", with("equals", textNode(v.text())).node())
 	}
-	switch kind := strings.ToUpper(v.member("type").text()); kind {
+	switch kind := e.typeOf(v, "not", "optional", "contentType", "charset", "rawBytes", "string", "subString", "regex", "parameters", "base64Bytes", "json", "matchType",
+		"jsonSchema", "jsonPath", "xpath", "namespacePrefixes", "xml"); kind {
 	case "STRING":
 		operator := "equals"
 		if v.member("subString").isTrue() {
@@ -280,7 +294,11 @@ func (e *mockserverMock) structured(v value, kind string) *doc {
 		}
 		return with("jsonPath", with(path, with("exists", trueNode()).node()).node())
 	case "XPATH":
-		return with("xpath", with(v.member("xpath").text(), with("exists", trueNode()).node()).node())
+		body := with("xpath", with(v.member("xpath").text(), with("exists", trueNode()).node()).node())
+		if spaces := v.member("namespacePrefixes"); !spaces.silent() {
+			body.set("namespaces", spaces.node)
+		}
+		return body
 	case "XML":
 		body := with("xml", textNode(v.member("xml").text()))
 		body.set("xmlOptions", with("trimText", trueNode()).node())

@@ -175,12 +175,13 @@ func (o *output) header(headers *doc, e entry) {
 }
 
 // delay translates a duration of Go, or a range of two.
-func (*smockerMock) delay(v value) *mockbase.Node {
+func (t *smockerMock) delay(v value) *mockbase.Node {
 	if v.silent() {
 		return nil
 	}
 	if v.is(mockbase.NodeObject) {
 		d := &doc{}
+		t.out.known(v, "min", "max")
 		for _, name := range []string{"min", "max"} {
 			text := v.member(name).text()
 			if text == "" || text == "0" {

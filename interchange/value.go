@@ -234,6 +234,16 @@ func (o *object) done() {
 	}
 }
 
+// known warns of members of an object other than those that are read.
+func (o *output) known(v value, names ...string) {
+	if !v.is(mockbase.NodeObject) {
+		return
+	}
+	d := o.object(v)
+	d.skip(names...)
+	d.done()
+}
+
 // silent tells whether a value says nothing.
 func (v value) silent() bool {
 	switch {

@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -186,7 +187,9 @@ func (w *wiremockStub) listeners(stub *object, answer *doc) {
 				continue
 			}
 			w.webhook(l.objectOf("parameters"), answer)
-			l.skip("requestPhases")
+			if phases := l.get("requestPhases"); !phases.silent() && !slices.ContainsFunc(phases.items(), func(p value) bool { return p.text() == "AFTER_COMPLETE" }) {
+				w.out.lost(phases, "the call goes out after the answer")
+			}
 			l.done()
 		}
 	}

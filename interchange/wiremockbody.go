@@ -150,7 +150,10 @@ func (w *wiremockStub) equalToXML(o *object, d *doc) {
 		w.mock.unmet(o.get("exemptedComparisons"), "comparisons of XML cannot be switched off one by one")
 		return
 	}
-	o.skip("placeholderOpeningDelimiterRegex", "placeholderClosingDelimiterRegex", "namespaceAwareness", "ignoreOrderOfSameNode")
+	o.skip("placeholderOpeningDelimiterRegex", "placeholderClosingDelimiterRegex", "ignoreOrderOfSameNode")
+	if aware := o.get("namespaceAwareness"); aware.ok() && aware.text() != "STRICT" {
+		w.mock.unmet(aware, "namespaces of XML are always compared")
+	}
 	options := with("ignoreOrder", trueNode())
 	options.set("trimText", trueNode())
 	d.set("xml", textNode(v.text()))

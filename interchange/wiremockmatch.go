@@ -10,6 +10,9 @@ import (
 func (w *wiremockStub) matches(o *object) *doc {
 	d := &doc{}
 	for _, e := range o.entries() {
+		if e.has("anything") && len(e.node.Members) == 1 {
+			continue // it holds whether or not there is a value
+		}
 		if n := w.match(e.value); n != nil {
 			d.set(e.key, n)
 		}
