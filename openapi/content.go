@@ -132,6 +132,9 @@ func (t *mediaType) write(n *mockbase.Node) made {
 		if n.Kind == mockbase.NodeText && strings.HasPrefix(strings.TrimSpace(n.Text), "<") {
 			return made{bytes: []byte(n.Text), text: true}
 		}
+		if n.Kind == mockbase.NodeText && t.parsed.kind == "image" {
+			return t.file()
+		}
 		return made{bytes: t.xml(n), text: true}
 	case t.parsed.isForm() && n.Kind == mockbase.NodeObject:
 		return made{bytes: []byte(formText(n)), text: true}

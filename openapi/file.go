@@ -67,6 +67,8 @@ func sampleFile(format string) []byte {
 		_ = gzip.NewWriter(&b).Close()
 	case "pdf":
 		b.WriteString(emptyPage())
+	case "svg+xml":
+		b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`)
 	}
 	return b.Bytes()
 }

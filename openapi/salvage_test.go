@@ -126,3 +126,43 @@ func TestW41_files_of_OpenAPI_2_are_files(t *testing.T) {
 		t.Errorf("got %s %q", got.MediaType, got.Body)
 	}
 }
+
+// Names of types from programming languages are read as what they mean, and told.
+func TestW22_names_of_types_that_are_none_of_JSON(t *testing.T) {
+	t.Parallel()
+	d := given(t, head, "{ type: object, properties: { a: { type: Int }, b: { type: String }, c: { type: double }, d: { type: bool }, e: { type: list, items: { type: long } }, f: { type: any } } }")
+	run(t, d, []exchange{{"values have the types that are meant", "GET /p", `200 application/json {"a":0,"b":"string","c":0,"d":true,"e":[0],"f":"string"}`}})
+	got := warnings(d)
+	for _, want := range []string{
+		`properties/a/type: the type "Int" is none of JSON; it is read as integer`, `properties/e/items/type: the type "long" is none of JSON; it is read as integer`,
+		`properties/f/type: the type "any" is none of JSON, which has string, number, integer, boolean, array, object and null; it is left out`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not told:\n%s", want, got)
+		}
+	}
+	if strings.Count(got, "\n") != 7 {
+		t.Errorf("warnings:\n%s", got)
+	}
+}
+
+func TestW41_vector_images_are_images(t *testing.T) {
+	t.Parallel()
+	d := compile(t, head+"paths: { /p: { get: { responses: { '200': { description: d, content: { image/svg+xml: { schema: { type: string } } } } } } },"+
+		" /q: { get: { responses: { '200': { description: d, content: { image/svg+xml: { example: '<svg/>' } } } } } } }\n")
+	run(t, d, []exchange{
+		{"made", "GET /p", `200 image/svg+xml <svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`},
+		{"of an example", "GET /q", "200 image/svg+xml <svg/>"},
+	})
+}
+
+func TestW22_required_of_a_property_itself_is_told(t *testing.T) {
+	t.Parallel()
+	if got := warnings(given(t, head, "{ type: object, properties: { a: { type: string, required: true } } }")); !strings.Contains(got, "properties/a/required: required is a boolean and no list; it is left out") {
+		t.Errorf("warnings:\n%s", got)
+	}
+	two := compile(t, `{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{"/p":{"get":{"parameters":[{"name":"q","in":"query","type":"string","required":true}],"responses":{"204":{"description":"d"}}}}}}`)
+	if got := warnings(two); got != "" {
+		t.Errorf("a parameter of OpenAPI 2.0:\n%s", got)
+	}
+}

@@ -199,32 +199,6 @@ func joined(a, b kinds) kinds {
 	return both
 }
 
-// typesOf reads the keyword type alone.
-func typesOf(p place) kinds {
-	at := p.find("type")
-	var list kinds
-	switch {
-	case at.is(mockbase.NodeText):
-		list = kinds{at.node.Text}
-	case at.is(mockbase.NodeList):
-		for _, item := range at.items() {
-			if item.is(mockbase.NodeText) {
-				list = append(list, item.node.Text)
-			}
-		}
-	}
-	return slices.DeleteFunc(list, func(k string) bool { return !knownType(k) })
-}
-
-func knownType(name string) bool {
-	switch name {
-	case "string", "number", "integer", "boolean", "array", "object", "null":
-		return true
-	default:
-		return false
-	}
-}
-
 // implied guesses the type of a schema that states none from its keywords.
 func implied(p place) kinds {
 	for _, guess := range []struct{ keyword, kind string }{

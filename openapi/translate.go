@@ -184,9 +184,10 @@ func (t *translator) wanted(m member, kind mockbase.NodeKind) bool {
 
 func (t *translator) types(out map[string]any, p place, m member) {
 	list := typesOf(p)
+	t.tellTypes(m)
 	switch {
 	case len(list) == 0:
-		if !m.is(mockbase.NodeText) || m.node.Text != typeFile {
+		if len(typeTexts(m.place)) == 0 {
 			t.note(m.place, mockbase.FieldEnum, "the type is none of JSON; it is left out")
 		}
 		return
@@ -261,7 +262,8 @@ func (t *translator) list(m member, depth int) []any {
 // or in a schema that is joined with it.
 func (t *translator) required(out map[string]any, p place, m member) {
 	if !m.is(mockbase.NodeList) {
-		if m.node.Kind != mockbase.NodeBool {
+		// A parameter of OpenAPI 2.0 is a schema itself.
+		if !m.is(mockbase.NodeBool) || p.find("in").node == nil {
 			t.note(m.place, mockbase.FieldType, "required is "+m.node.Kind.String()+" and no list; it is left out")
 		}
 		return
