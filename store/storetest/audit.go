@@ -141,6 +141,8 @@ func everyChangeIsAudited(t *testing.T, s store.Store) {
 	t.Helper()
 	ok(t, "create user", s.CreateUser(t.Context(), user("ada")))
 	ok(t, "create user", s.CreateUser(t.Context(), user("bob")))
+	ok(t, "create sign-in", s.CreateSignIn(t.Context(), signIn("two", "usr_ada")))
+	ok(t, "create invitation", s.CreateInvitation(t.Context(), invitation("two")))
 	for i, change := range []func(ctx context.Context) error{
 		func(ctx context.Context) error { return s.UpdateUser(ctx, user("ada")) },
 		func(ctx context.Context) error { return s.Apply(ctx, creation("shop", "usr_ada")) },
@@ -159,6 +161,32 @@ func everyChangeIsAudited(t *testing.T, s store.Store) {
 		func(ctx context.Context) error { return s.PutSetting(ctx, setting(1)) },
 		func(ctx context.Context) error { return s.PutBan(ctx, ban("one")) },
 		func(ctx context.Context) error { return s.DeleteBans(ctx, "ban_one") },
+		func(ctx context.Context) error {
+			_, err := s.RotateSignIn(ctx, "sgn_two", []byte("current two"), []byte("next"), noon())
+			return err
+		},
+		func(ctx context.Context) error { return s.RenewSignIn(ctx, "sgn_two", noon()) },
+		func(ctx context.Context) error { return s.EndAllSignIns(ctx, noon()) },
+		func(ctx context.Context) error {
+			_, err := s.ChangeUser(ctx, mockbase.UserChange{ID: "usr_ada", At: noon(), Change: func(*mockbase.User) error { return nil }})
+			return err
+		},
+		func(ctx context.Context) error {
+			return s.LinkIdentity(ctx, mockbase.Identity{Issuer: "https://id.example.com", Subject: "1", UserID: "usr_ada", CreatedAt: noon()})
+		},
+		func(ctx context.Context) error {
+			return s.AcceptInvitation(ctx, []byte("secret of two"), user("cam"), noon())
+		},
+		func(ctx context.Context) error {
+			_, err := s.UsePasswordReset(ctx, []byte("secret of reset one"), mockbase.UserChange{At: noon(), Change: func(*mockbase.User) error { return nil }})
+			return err
+		},
+		func(ctx context.Context) error {
+			return s.Apply(ctx, mockbase.ChangeSet{ProjectID: "prj_shop", IfRevision: 1, Put: []*mockbase.Mock{mock(t, "shop", "a", 1)}})
+		},
+		func(ctx context.Context) error {
+			return s.Apply(ctx, mockbase.ChangeSet{ProjectID: "prj_shop", IfRevision: 2, DeleteProject: true})
+		},
 		func(ctx context.Context) error { return s.DeleteUser(ctx, "usr_bob") },
 	} {
 		draft := mockbase.NewAuditDraft(*entry(strconv.Itoa(i)))

@@ -53,7 +53,7 @@ func Run(t *testing.T, o Options) {
 func promises() []promise {
 	var all []promise
 	for _, part := range [][]promise{
-		definitionPromises(), historyPromises(), collectionPromises(), accountPromises(), signInPromises(), peoplePromises(), secretPromises(), auditPromises(), shieldPromises(), exchangePromises(), concurrencyPromises(),
+		definitionPromises(), historyPromises(), collectionPromises(), accountPromises(), signInPromises(), peoplePromises(), secretPromises(), auditPromises(), shieldPromises(), exchangePromises(), concurrencyPromises(), orderPromises(),
 	} {
 		all = append(all, part...)
 	}
