@@ -45,6 +45,10 @@ func TestM37_bans_for_guessing_outlive_the_process(t *testing.T) {
 	server, c := administered(t, dir, "--login-limit=disabled")
 	c.guessUntilBanned(t)
 	_, before := c.banOf(t, "127.0.0.1")
+	log := c.call(t, http.StatusOK, http.MethodGet, "/api/v1/admin/audit?action=banByRule", "").body
+	if strings.Count(log, `"action":"banByRule"`) != 1 || !strings.Contains(log, `"subject":{"type":"ip","value":"127.0.0.1","account":"`) {
+		t.Errorf("M-20: the audit log tells of the ban so: %s", log)
+	}
 	server.kill(t)
 
 	server, c = administered(t, dir, "--login-limit=disabled")

@@ -49,6 +49,7 @@ type Kept interface {
 	DeleteBans(ctx context.Context, ids ...string) error
 	BanNotes(ctx context.Context) ([]mockbase.BanNote, error)
 	ChangeBanNotes(ctx context.Context, put, drop []mockbase.BanNote) error
+	AppendAudit(ctx context.Context, e *mockbase.AuditEntry) error
 }
 
 // Options make a Shield. Settings, Store, NewMemory and Kept are needed.
@@ -224,9 +225,11 @@ func (s *Shield) open(settings mockbase.ShieldSettings) error {
 		return fmt.Errorf("make register of bans: %w", err)
 	}
 	s.notes = newNotes(&s.options)
-	local := &noting{Bans: memory, notes: s.notes}
+	local := &striking{Bans: &noting{Bans: memory, notes: s.notes}, struck: s.auditBan}
 	if s.register == nil {
 		s.register = local
+	} else {
+		s.register = &striking{Bans: s.register, struck: s.auditBan}
 	}
 	rules, err := s.compile(&settings)
 	if err != nil {
