@@ -117,37 +117,3 @@ func (b *banLayer) page(ctx context.Context, q ratelimit.BanQuery) (ratelimit.Ba
 	}
 	return page, nil
 }
-
-// forgive forgets the bans that were lifted.
-func (k *knownBans) forgive(lifted owedLifts) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for key, ban := range k.bans {
-		if lifted.covers(&ban.Ban) {
-			delete(k.bans, key)
-		}
-	}
-	k.index()
-	k.size.Store(int64(len(k.bans)))
-}
-
-// list returns the known bans in force that a query asks for and that are wanted.
-func (k *knownBans) list(q *ratelimit.BanQuery, wanted func(*knownBan) bool) []ratelimit.Ban {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	var found []ratelimit.Ban
-	for key, ban := range k.bans {
-		asked := (q.Rule == "" || q.Rule == key.rule) && (q.Identifier == "" || q.Identifier == key.identifier)
-		if asked && ban.Holds(q.Now) && wanted(&ban) {
-			found = append(found, ban.Ban)
-		}
-	}
-	sortBans(found)
-	return found
-}
-
-func sortBans(bans []ratelimit.Ban) {
-	slices.SortFunc(bans, func(x, y ratelimit.Ban) int {
-		return cmp.Or(cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Identifier, y.Identifier))
-	})
-}

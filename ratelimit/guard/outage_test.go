@@ -1,6 +1,8 @@
 package guard_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,111 @@ import (
 	"github.com/mockbase/mockbase/ratelimit"
 	"github.com/mockbase/mockbase/ratelimit/guard"
 )
+
+// outage is a register that fails while it is switched off.
+type outage struct {
+	ratelimit.Bans
+
+	down atomic.Bool
+}
+
+func (o *outage) Strike(ctx context.Context, r *ratelimit.BanRule, key string, now time.Time) (ratelimit.Standing, error) {
+	if o.down.Load() {
+		return ratelimit.Standing{}, errDown
+	}
+	return o.Bans.Strike(ctx, r, key, now) //nolint:wrapcheck // It stands in for the register.
+}
+
+func (o *outage) Standing(ctx context.Context, r *ratelimit.BanRule, key string, now time.Time) (ratelimit.Standing, error) {
+	if o.down.Load() {
+		return ratelimit.Standing{}, errDown
+	}
+	return o.Bans.Standing(ctx, r, key, now) //nolint:wrapcheck // It stands in for the register.
+}
+
+func (o *outage) Page(ctx context.Context, q ratelimit.BanQuery) (ratelimit.BanPage, error) {
+	if o.down.Load() {
+		return ratelimit.BanPage{}, errDown
+	}
+	return o.Bans.Page(ctx, q) //nolint:wrapcheck // It stands in for the register.
+}
+
+func (o *outage) Lift(ctx context.Context, rule, identifier string, now time.Time) (int, error) {
+	if o.down.Load() {
+		return 0, errDown
+	}
+	return o.Bans.Lift(ctx, rule, identifier, now) //nolint:wrapcheck // It stands in for the register.
+}
+
+func TestRL100_known_bans_hold_while_the_store_fails_and_new_ones_are_local(t *testing.T) {
+	t.Parallel()
+	store := &outage{Bans: newBans(t)}
+	s := banning(t, login(), func(o *guard.Options) { o.Bans, o.LocalBans = store, newBans(t) })
+	for range 5 {
+		s.call(signIn("203.0.113.9"), wrong)
+	}
+	store.down.Store(true)
+	s.want(s.judge(signIn("203.0.113.9")), "refused by bans/login")
+	for range 5 {
+		s.want(s.call(signIn("203.0.113.10"), wrong), "allowed")
+	}
+	s.want(s.judge(signIn("203.0.113.10")), "refused by bans/login")
+	store.down.Store(false)
+	s.want(s.judge(signIn("203.0.113.10")), "refused by bans/login")
+	if got := s.BanStatus(); got.InForce["login"] != 2 || got.Begun["login"] != 2 || got.StoreFailures == 0 {
+		t.Errorf("RL129: %+v, want two bans and some failures of the store", got)
+	}
+	s.clock.advance(15 * time.Minute)
+	s.want(s.judge(signIn("203.0.113.10")), "allowed")
+}
+
+func TestRL100_a_local_ban_outlives_the_return_of_the_store(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &outage{Bans: newBans(t)}
+		store.down.Store(true)
+		s := banning(t, login(), func(o *guard.Options) { o.Bans, o.LocalBans, o.Clock = store, newBans(t), time.Now })
+		for range 5 {
+			s.call(signIn("203.0.113.9"), wrong)
+		}
+		store.down.Store(false)
+		wait(5 * time.Second)
+		s.want(s.judge(signIn("203.0.113.9")), "refused by bans/login")
+	})
+}
+
+// overtaken is a register in which something happens between the reading of a page and its arrival.
+type overtaken struct {
+	ratelimit.Bans
+
+	meanwhile atomic.Pointer[func()]
+}
+
+func (o *overtaken) Page(ctx context.Context, q ratelimit.BanQuery) (ratelimit.BanPage, error) {
+	page, err := o.Bans.Page(ctx, q)
+	if meanwhile := o.meanwhile.Load(); meanwhile != nil {
+		(*meanwhile)()
+	}
+	return page, err //nolint:wrapcheck // It stands in for the register.
+}
+
+func TestRL100_a_ban_that_begins_during_a_refresh_is_known_after_it(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &overtaken{Bans: newBans(t)}
+		r := login()
+		r.Scope = &guard.Matcher{}
+		s := banning(t, r, func(o *guard.Options) { o.Bans, o.Clock = store, time.Now })
+		guesses := func() {
+			for range 5 {
+				s.call(signIn("203.0.113.9"), wrong)
+			}
+		}
+		store.meanwhile.Store(&guesses)
+		wait(guard.DefaultRefresh + time.Millisecond)
+		s.want(s.judge(attempt("203.0.113.9")), "refused by bans/login")
+	})
+}
 
 // listed returns the keys of the bans that a guard lists.
 func listed(t *testing.T, g *guard.Guard, q ratelimit.BanQuery) []string {
