@@ -77,6 +77,13 @@ func (t *mediaType) only(name, text string) {
 	}
 }
 
+// oneOf states a schema, if none is stated.
+func (t *mediaType) oneOf(schema *mockbase.Node) {
+	if t.schema == nil {
+		t.schema = schema
+	}
+}
+
 func (m *mediaTypes) node() *mockbase.Node {
 	d := &doc{}
 	for _, t := range m.list {

@@ -67,7 +67,7 @@ func (e *exporter) openAPI() (*mockbase.Node, error) {
 			continue
 		}
 		x.doc.skip("description", "folder", "tags", "priority", "headCounts", "readBody")
-		x.request.skip("trailingSlash")
+		x.slashLoss()
 		if w.mock(x) {
 			w.read = append(w.read, x)
 		}

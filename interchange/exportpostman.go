@@ -39,7 +39,7 @@ func (e *exporter) postman() (*mockbase.Node, error) {
 			continue
 		}
 		x.doc.skip("description", "folder", "tags", "priority", "onEnd", "draw", "headCounts", "readBody", "expect")
-		x.request.skip("trailingSlash")
+		x.slashLoss()
 		w.mock(x)
 		w.unsaid(x)
 		x.done()
@@ -49,6 +49,9 @@ func (e *exporter) postman() (*mockbase.Node, error) {
 	}
 	for _, c := range e.config.Collections {
 		e.lostSection("collections/"+c.Name, "the collection is left out: it is no mock with a saved answer")
+	}
+	if e.options.Mock == "" && e.options.Tag == "" {
+		e.settings("strictMethods", "cors", "decisionHeader", "controlHeaders", "compress", "maxBody")
 	}
 	info := with("name", textNode(cmp.Or(e.project.Name, e.project.Slug, "MockBase")))
 	info.text("description", e.project.Description)

@@ -119,6 +119,8 @@ type samples struct {
 	basic                               value
 	bearer                              string
 	unknown                             []atom
+	// filled tells that there has to be some body.
+	filled bool
 }
 
 // sampled is a name with a value that fits.
@@ -139,7 +141,15 @@ func samplesOf(b branch) *samples {
 			s.unknown = append(s.unknown, a)
 		}
 	}
+	s.fill()
 	return s
+}
+
+// fill finds a body where there has to be some, and nothing says which.
+func (s *samples) fill() {
+	if s.filled && s.body == nil && len(s.form) == 0 {
+		s.body, s.bodyType = textNode("x"), "text/plain"
+	}
 }
 
 // take takes a condition; it reports false when no value for it is known.
@@ -168,6 +178,7 @@ func (s *samples) take(a atom, text string, ok bool) bool { //nolint:revive // t
 		}
 		return ok
 	case "body/empty":
+		s.filled = !a.at.isTrue()
 	default:
 		return false
 	}

@@ -113,6 +113,11 @@ mocks:
   - { name: open, request: { path: /open, query: { lang: { startsWith: d } } }, response: { text: open } }
   - { name: two, request: { path: /two }, responses: [{ when: { query: { lang: de } }, text: german }, { text: other }] }
   - { name: form, request: { method: POST, path: /form, body: { form: { kind: a } } }, response: { text: form } }
+  - { name: part, request: { method: POST, path: /part, body: { json: { a: { b: 1 }, c: [1, 2] } } }, response: { text: part } }
+  - { name: exact, request: { method: POST, path: /exact, body: { jsonExact: { a: 1 } } }, response: { text: exact } }
+  - { name: plain, request: { method: POST, path: /plain, body: { text: hello } }, response: { text: plain } }
+  - { name: filled, request: { method: POST, path: /filled, body: { empty: false } }, response: { text: filled } }
+  - { name: loose, request: { method: POST, path: /loose, body: { json: [1], jsonOptions: { ignoreOrder: true } } }, response: { text: loose } }
 `))
 	file := exported(t, s, interchange.ExportOptions{Format: interchange.FormatOpenAPI, As: mockbase.FormatJSON})
 	validDocument(t, file.Text)
@@ -120,14 +125,56 @@ mocks:
 	h := plane(t, &mockbase.Snapshot{Project: &mockbase.Project{
 		ID: "prj_a", Slug: "a", Access: mockbase.AccessPublic, Revision: 1, Config: mockbase.Config{Documents: []mockbase.Document{document}},
 	}})
-	const fast, form = "X-Mode: fast\r\n", "Content-Type: application/x-www-form-urlencoded\r\n"
+	const fast, typed, form = "X-Mode: fast\r\n", "Content-Type: application/json\r\n", "Content-Type: application/x-www-form-urlencoded\r\n"
 	for raw, want := range map[string]string{
 		rawOf("GET", "/one?lang=de", fast, ""): "200", rawOf("GET", "/one?lang=en", fast, ""): "200", rawOf("GET", "/one?lang=fr", fast, ""): noMatch, rawOf("GET", "/one?lang=de", "X-Mode: slow\r\n", ""): noMatch,
 		rawOf("GET", "/open?lang=fr", "", ""): "200", rawOf("GET", "/two?lang=fr", "", ""): "200", rawOf("GET", "/two", "", ""): "200",
+		rawOf("POST", "/part", typed, `{"a":{"b":1,"x":2},"c":[1,2],"d":3}`): "200", rawOf("POST", "/part", typed, `{"a":{"b":2},"c":[1,2]}`): noMatch, rawOf("POST", "/part", typed, `{"a":{"b":1}}`): noMatch,
+		rawOf("POST", "/exact", typed, `{"a":1}`): "200", rawOf("POST", "/exact", typed, `{"a":1,"b":2}`): noMatch, rawOf("POST", "/loose", typed, `[2,1]`): "200",
+		rawOf("POST", "/plain", "Content-Type: text/plain\r\n", "hello"): "200", rawOf("POST", "/plain", "Content-Type: text/plain\r\n", "bye"): noMatch,
 		rawOf("POST", "/form", form, "kind=a"): "200", rawOf("POST", "/form", form, "kind=b"): noMatch, rawOf("POST", "/form", form, "x=a"): noMatch,
 	} {
 		if got := answerOf(h, raw); !strings.HasPrefix(got, want) {
 			t.Errorf("%q answers %s, wanted %s\n%s", raw, got, want, file.Text)
+		}
+	}
+}
+
+// M-163: what a document or a collection cannot say of a mock is told, whatever member it is.
+func TestM163_documents_and_collections_tell_of_what_they_cannot_say(t *testing.T) {
+	t.Parallel()
+	const plain = "response: { text: a }"
+	for members, wants := range map[string]map[interchange.Format]string{
+		`request: { path: /x, trailingSlash: ignore }, ` + plain:                                                                {interchange.FormatOpenAPI: "#/request/trailingSlash", interchange.FormatPostman: "#/request/trailingSlash"},
+		`request: { path: /x, method: POST, body: { xml: "<a/>" } }, ` + plain:                                                  {interchange.FormatOpenAPI: "#/request/body/xml"},
+		`request: { path: /x, method: POST, body: { jsonExact: { a: 1 }, jsonOptions: { numbersAsStrings: true } } }, ` + plain: {interchange.FormatOpenAPI: "#/request/body/jsonOptions/numbersAsStrings"},
+		`request: { path: /x, method: POST, body: { multipart: [{ name: a, filename: b }] } }, ` + plain:                        {interchange.FormatOpenAPI: "#/request/body/multipart/0"},
+		`request: { path: /x, method: POST, body: { multipart: [{ name: a }] } }, ` + plain:                                     {interchange.FormatOpenAPI: ""},
+		`request: { path: /x, method: POST, body: { json: { a: 1 } } }, ` + plain:                                               {interchange.FormatOpenAPI: "", interchange.FormatPostman: ""},
+		`request: { path: /x, method: POST, body: { empty: false } }, ` + plain:                                                 {interchange.FormatPostman: ""},
+	} {
+		for format, want := range wants {
+			s := snapshotOf(t, decoded("version: 1\nmocks:\n  - { name: one, "+members+" }\n"))
+			var said []string
+			for _, l := range exported(t, s, interchange.ExportOptions{Format: format}).Losses {
+				said = append(said, l.Pointer)
+			}
+			if text := strings.Join(said, " "); text != want {
+				t.Errorf("%s, %s: told of %q, wanted %q", format, members, text, want)
+			}
+		}
+	}
+	s := snapshotOf(t, decoded("version: 1\ndefaults: { delay: 5ms }\nsettings: { pathCase: ignore, noMatch: { status: 418 } }\nmocks:\n  - { name: one, request: GET /x, response: { text: a } }\n"))
+	for _, format := range []interchange.Format{interchange.FormatOpenAPI, interchange.FormatPostman} {
+		var said []string
+		for _, l := range exported(t, s, interchange.ExportOptions{Format: format}).Losses {
+			said = append(said, l.Pointer)
+		}
+		text := strings.Join(said, " ")
+		for _, want := range []string{"#/defaults/delay", "#/settings/pathCase", "#/settings/noMatch"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: nothing is told of %s, only of %s", format, want, text)
+			}
 		}
 	}
 }

@@ -358,7 +358,10 @@ func (e *exporter) settings(known ...string) {
 		}
 	}
 	defaults := e.out.object(value{node: parsedOr(e.config.Source["defaults"]), pointer: "#/defaults"})
-	defaults.skip("template", "headers", "delay")
+	defaults.skip("template", "headers")
+	if slices.Contains(known, "delay") {
+		defaults.skip("delay")
+	}
 	defaults.done()
 }
 
@@ -379,7 +382,7 @@ func (w *wiremockWriter) surroundings() {
 	if !whole {
 		return
 	}
-	w.settings("trailingSlash", "pathCase", "fallback")
+	w.settings("trailingSlash", "pathCase", "fallback", "delay")
 	for _, c := range w.config.Collections {
 		w.lostSection("collections/"+c.Name, "a collection that creates, changes and deletes has no equivalent: it is left out")
 	}

@@ -121,6 +121,13 @@ func (x *exportedMock) slashIgnored() bool {
 	return setting == mockbase.TrailingSlashIgnore && x.ok
 }
 
+// slashLoss tells that a path is written in one of the two ways in which it answers.
+func (x *exportedMock) slashLoss() {
+	if v := x.request.get("trailingSlash"); v.text() == string(mockbase.TrailingSlashIgnore) {
+		x.exporter.lost(v, "a path has a slash at its end or none: it is written as it stands")
+	}
+}
+
 // caseIgnored tells whether the path is compared without regard to the case of letters (rule B11).
 func (x *exportedMock) caseIgnored() bool { return x.exporter.config.Settings.IgnorePathCase }
 

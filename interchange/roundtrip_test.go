@@ -280,7 +280,7 @@ func TestM163_a_definition_comes_back_as_it_was(t *testing.T) {
 // M-163: what is exported is a valid document, in which a mock alone on its operation answers as before.
 func TestM163_an_OpenAPI_document_is_valid_and_answers_the_same(t *testing.T) {
 	t.Parallel()
-	const least = 120
+	const least = 100
 	same := counted(t, least)
 	corpus(t, func(t *testing.T, d *mockbase.Definition, requests []string) {
 		t.Helper()
