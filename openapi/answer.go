@@ -202,7 +202,7 @@ func (m *making) refuse(refused *refusal) *mockbase.DocumentAnswer {
 func (m *making) negotiateAny(r *response) offer {
 	chosen, concrete := negotiate(m.Header["Accept"], r.content)
 	if chosen == nil && len(r.content) > 0 {
-		return offer{mediaType: byDefault(r.content)}
+		return offer{mediaType: r.content[0]}
 	}
 	return offer{chosen, concrete}
 }
@@ -221,7 +221,7 @@ func (m *making) respond(r *response, status int) *mockbase.DocumentAnswer {
 		if status < http.StatusBadRequest {
 			return m.notAcceptable(r)
 		}
-		chosen, concrete = byDefault(r.content), media{}
+		chosen, concrete = r.content[0], media{}
 	}
 	m.tellViolations()
 	m.fill(r, status, offer{chosen, concrete})

@@ -101,6 +101,7 @@ func (s *schema) beside(faults, found []mockbase.Violation) []mockbase.Violation
 	if len(faults) == 0 {
 		return found
 	}
+	faults = faults[:min(len(faults), maxViolations)] // more are not told, and would be compared with one another
 	list := slices.Clone(faults)
 	for _, v := range found {
 		if !slices.ContainsFunc(faults, func(f mockbase.Violation) bool { return follows(v, f) }) {
