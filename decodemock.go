@@ -73,6 +73,20 @@ func newMock() *Mock {
 	return &made.Mock
 }
 
+// Copy returns a copy whose own members may be set. The only response that most mocks have comes along: the copy does not keep
+// the original in memory.
+func (m *Mock) Copy() *Mock {
+	if len(m.Responses) != 1 {
+		made := *m
+		return &made
+	}
+	made := newMock()
+	response := append(made.Responses, m.Responses[0])
+	*made = *m
+	made.Responses = response
+	return made
+}
+
 // settle moves the texts that nearly every mock has to memory of their own. What answers requests lies together then, and a
 // mock that has no other texts lets go of what it was read from.
 func (m *Mock) settle() {

@@ -76,23 +76,23 @@ func lastOrder(mocks []*mockbase.Mock) int64 {
 
 // newMock is a mock's first version.
 func (c *Catalog) newMock(m *mockbase.Mock, projectID, by string) *mockbase.Mock {
-	made := *m
+	made := m.Copy()
 	made.CreatedAt = c.now()
 	made.ID = mockbase.NewID(mockbase.PrefixMock, made.CreatedAt)
 	made.UpdatedAt = made.CreatedAt
 	made.ProjectID, made.Version, made.UpdatedBy = projectID, 1, by
 	made.Owner, made.Edited, made.NameGenerated = "", false, false
-	return &made
+	return made
 }
 
 // nextMock is the version of a mock that follows the current one, with its identity and place (rule A8).
 func (c *Catalog) nextMock(m, current *mockbase.Mock, by string) *mockbase.Mock {
-	next := *m
+	next := m.Copy()
 	next.ID, next.ProjectID, next.Order, next.CreatedAt = current.ID, current.ProjectID, current.Order, current.CreatedAt
 	next.Owner, next.Edited, next.Origin = current.Owner, current.Edited, current.Origin
 	next.Version, next.UpdatedAt, next.UpdatedBy = current.Version+1, c.now(), by
 	next.NameGenerated = false
-	return &next
+	return next
 }
 
 // putMock stores a mock that is new or changed and publishes the project with these mocks.

@@ -94,10 +94,10 @@ func number(all []*mockbase.Mock, fresh func(*mockbase.Mock) bool) (renumbered [
 		}
 		for ; i < end; i++ {
 			last += step
-			m := *all[i]
+			m := all[i].Copy()
 			m.Order = last
-			all[i] = &m
-			renumbered = append(renumbered, &m)
+			all[i] = m
+			renumbered = append(renumbered, m)
 		}
 	}
 	return renumbered

@@ -70,13 +70,17 @@ const (
 	removeMock   = "DELETE FROM mocks WHERE id = ? AND project_id = ?"
 	insertMock   = `INSERT INTO mocks (id, project_id, name, ord, version, created_at, updated_at, updated_by,
 		owner, edited, origin, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	// replaceMock writes a mock in the place of its former row, if there is one.
+	replaceMock = insertMock + ` ON CONFLICT (id) DO UPDATE SET name = excluded.name, ord = excluded.ord, version = excluded.version,
+		created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by, owner = excluded.owner,
+		edited = excluded.edited, origin = excluded.origin, document = excluded.document WHERE project_id = excluded.project_id`
 	insertVersion = `INSERT OR IGNORE INTO mock_versions (mock_id, version, project_id, name, at, by, owner, edited,
 		document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	removeTrash = "DELETE FROM mock_trash WHERE id = ?"
 )
 
 func changeStatements() []string {
-	return []string{nextRevision, removeMock, insertMock, insertVersion, removeTrash, appendEntry, fence, unfence}
+	return []string{nextRevision, removeMock, insertMock, replaceMock, insertVersion, removeTrash, appendEntry, fence, unfence}
 }
 
 func (c change) deleteProject(ctx context.Context) error {
@@ -185,29 +189,36 @@ func (c change) deleteMocks(ctx context.Context) error {
 	return nil
 }
 
-// putMocks takes all former rows away before it writes the new ones, so that mocks of one set may exchange names.
+// putMocks takes all former rows away before it writes the new ones, so that mocks of one set may exchange names. One mock alone
+// has nobody to exchange with.
 func (c change) putMocks(ctx context.Context) error {
+	if len(c.set.Put) == 1 {
+		return c.writeMock(ctx, replaceMock, c.set.Put[0])
+	}
 	for _, m := range c.set.Put {
 		if _, err := c.exec(ctx, removeMock, m.ID, c.set.ProjectID); err != nil {
 			return err
 		}
 	}
 	for _, m := range c.set.Put {
-		if err := c.insertMock(ctx, m); err != nil {
+		if err := c.writeMock(ctx, insertMock, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c change) insertMock(ctx context.Context, m *mockbase.Mock) error {
-	_, err := c.exec(ctx, insertMock, m.ID, c.set.ProjectID, m.Name, m.Order, m.Version, nanos(m.CreatedAt), nanos(m.UpdatedAt),
+func (c change) writeMock(ctx context.Context, statement string, m *mockbase.Mock) error {
+	rows, err := c.exec(ctx, statement, m.ID, c.set.ProjectID, m.Name, m.Order, m.Version, nanos(m.CreatedAt), nanos(m.UpdatedAt),
 		m.UpdatedBy, m.Owner, m.Edited, m.Origin, string(m.Document))
 	if breaksUnique(err, "mocks.name") {
 		return &mockbase.Error{
 			Code: mockbase.CodeNameTaken, Err: err,
 			Message: fmt.Sprintf("there is a mock with the name %q already", m.Name),
 		}
+	}
+	if err == nil && rows == 0 {
+		return mockbase.Errorf(mockbase.CodeInternal, "the mock %s belongs to another project", m.ID)
 	}
 	return err
 }
