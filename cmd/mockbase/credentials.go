@@ -137,6 +137,15 @@ func (c *credentials) find(name string) (*signIn, error) {
 	return nil, &failure{code: exitUsage, err: err, fix: "mockbase context list shows them, mockbase login --context NAME makes one"}
 }
 
+// named fails for a context that an argument names and that is not there (rule C-7).
+func (c *credentials) named(name string) error {
+	_, err := c.find(name)
+	if f, ok := errors.AsType[*failure](err); ok {
+		f.code = exitConflict
+	}
+	return err
+}
+
 // of returns a sign-in at a server, the current context's if that is one; nil for none.
 func (c *credentials) of(server string) *signIn {
 	if current := c.Contexts[c.Current]; current != nil && current.Server == server {

@@ -255,7 +255,7 @@ func (c *contextUseCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if _, err := kept.find(c.Name); err != nil {
+	if err := kept.named(c.Name); err != nil {
 		return err
 	}
 	kept.Current = c.Name
@@ -282,7 +282,7 @@ func (c *contextRemoveCommand) Run(p *process) error {
 		return err
 	}
 	for _, name := range slices.Compact(c.Names) {
-		if _, err := kept.find(name); err != nil {
+		if err := kept.named(name); err != nil {
 			return err
 		}
 		kept.drop(name)

@@ -21,7 +21,7 @@ type mockCommands struct {
 }
 
 func mockColumns() []column {
-	return columns("NAME=name", "REQUEST=request", "ENABLED=enabled", "SOURCE=source", "CALLS=stats.calls", "TAGS=tags")
+	return columns("NAME=name", "REQUEST=request", "ENABLED=enabled|true", "SOURCE=source", "CALLS=stats.calls", "TAGS=tags")
 }
 
 // mockListCommand lists mocks (M-140).

@@ -16,15 +16,24 @@ import (
 	"github.com/mockbase/mockbase/cmd/mockbase/internal/config"
 )
 
-// column is a column of a table: its title, and the member that it shows, as "mock.name".
-type column struct{ title, member string }
+// column is a column of a table: its title, the member that it shows, as "mock.name", and what a missing member stands for.
+type column struct{ title, member, missing string }
 
-// columns reads "TITLE=member" pairs.
+// of is what the column shows of a document, "-" for nothing.
+func (c *column) of(doc json.RawMessage) string {
+	if text := memberText(doc, c.member); text != "-" || c.missing == "" {
+		return text
+	}
+	return c.missing
+}
+
+// columns reads "TITLE=member" pairs; a member may be followed by | and what stands for it where it is missing.
 func columns(pairs ...string) []column {
 	list := make([]column, 0, len(pairs))
 	for _, pair := range pairs {
 		title, member, _ := strings.Cut(pair, "=")
-		list = append(list, column{title, member})
+		member, missing, _ := strings.Cut(member, "|")
+		list = append(list, column{title, member, missing})
 	}
 	return list
 }
@@ -105,7 +114,7 @@ func (p *process) printOne(o config.Output, doc json.RawMessage, cols []column) 
 	}
 	table := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	for _, c := range cols {
-		if value := memberText(doc, c.member); value != "-" {
+		if value := c.of(doc); value != "-" {
 			printf(table, "%s\t%s\n", strings.ToLower(c.title), value)
 		}
 	}
@@ -153,7 +162,7 @@ func printTable(w io.Writer, items []json.RawMessage, cols []column) error {
 	for _, item := range items {
 		cells := make([]string, 0, len(cols))
 		for _, c := range cols {
-			cells = append(cells, memberText(item, c.member))
+			cells = append(cells, c.of(item))
 		}
 		printf(table, "%s\n", strings.Join(cells, "\t"))
 	}
