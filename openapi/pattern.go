@@ -201,6 +201,9 @@ func (w *writer) oneOf(ranges []rune) rune {
 		return false
 	}
 	if w.random.random != nil {
+		if list := readable(ranges, inside); len(list) > 0 {
+			return list[w.random.random.IntN(len(list))]
+		}
 		at := 2 * w.random.random.IntN(len(ranges)/2)
 		if span := ranges[at+1] - ranges[at]; span < utf8.RuneSelf {
 			return ranges[at] + w.random.random.Int32N(span+1)
@@ -216,13 +219,32 @@ func (w *writer) oneOf(ranges []rune) rune {
 	return w.another(first, inside)
 }
 
+// plainCharacters read well in every text.
+const plainCharacters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// readable are the plain characters of a class that was not written to list them, such as one of everything but blanks, which has
+// control characters too, or one of all letters. There are none of any other class.
+func readable(ranges []rune, inside func(r rune) bool) []rune {
+	const control, many = 1, 2 * 20
+	if !inside(control) && len(ranges) < many {
+		return nil
+	}
+	var list []rune
+	for _, r := range plainCharacters {
+		if inside(r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // another is the character of the variant, beginning with the first one.
 func (w *writer) another(first rune, inside func(r rune) bool) rune {
 	if w.variant == 0 || w.random.random != nil {
 		return first
 	}
 	list := []rune{first}
-	for _, r := range "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+	for _, r := range plainCharacters {
 		if r != first && inside(r) {
 			list = append(list, r)
 		}

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -164,5 +165,22 @@ func TestW22_required_of_a_property_itself_is_told(t *testing.T) {
 	two := compile(t, `{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{"/p":{"get":{"parameters":[{"name":"q","in":"query","type":"string","required":true}],"responses":{"204":{"description":"d"}}}}}}`)
 	if got := warnings(two); got != "" {
 		t.Errorf("a parameter of OpenAPI 2.0:\n%s", got)
+	}
+}
+
+// Patterns of everything but some characters, and of all letters, are met by texts that people can read.
+func TestW45_dynamic_texts_of_patterns_can_be_read(t *testing.T) {
+	t.Parallel()
+	plain := regexp.MustCompile("^[0-9A-Za-z@.]+$")
+	for _, pattern := range []string{`^\S+@\S+\.\S+$`, `^[^<>]{3,}$`, `^\p{L}{2,}$`} {
+		d := given(t, head, "{ type: string, pattern: '"+pattern+"' }")
+		for i := range 20 {
+			q := &mockbase.DocumentRequest{Method: "GET", Path: "/p", Preferred: mockbase.Preferred{Dynamic: "true"}}
+			q.Rand = func(string, string) *rand.Rand { return rand.New(rand.NewPCG(3, uint64(i))) }
+			text := strings.Trim(string(d.Answer(0, q).Body), `"`)
+			if !plain.MatchString(text) || !regexp.MustCompile(pattern).MatchString(text) {
+				t.Errorf("%s: %q", pattern, text)
+			}
+		}
 	}
 }

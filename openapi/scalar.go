@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -234,6 +235,10 @@ func (g *generator) formatted(format string) string {
 	case "duration":
 		return "PT" + strconv.FormatInt(1+n%59, 10) + "S"
 	case "uuid":
+		if r := g.random; r != nil {
+			// Version 4, variant 1 (RFC 9562, section 5.4).
+			return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", r.Uint32(), r.Uint32N(1<<16), r.Uint32N(1<<12), r.Uint32N(1<<12), r.Uint64N(1<<48))
+		}
 		return pad(n%100_000_000, 8) + "-0000-4000-8000-000000000000"
 	case "byte":
 		return "c3RyaW5n"
