@@ -235,11 +235,7 @@ func (g *generator) formatted(format string) string {
 	case "duration":
 		return "PT" + strconv.FormatInt(1+n%59, 10) + "S"
 	case "uuid":
-		if r := g.random; r != nil {
-			// Version 4, variant 1 (RFC 9562, section 5.4).
-			return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", r.Uint32(), r.Uint32N(1<<16), r.Uint32N(1<<12), r.Uint32N(1<<12), r.Uint64N(1<<48))
-		}
-		return pad(n%100_000_000, 8) + "-0000-4000-8000-000000000000"
+		return g.uuid(n)
 	case "byte":
 		return "c3RyaW5n"
 	case "password":
@@ -251,6 +247,15 @@ func (g *generator) formatted(format string) string {
 	default:
 		return address(format, n)
 	}
+}
+
+// uuid is one of version 4 and variant 1 (RFC 9562, section 5.4), with a number in front where it is not random.
+func (g *generator) uuid(n int64) string {
+	r := g.random
+	if r == nil {
+		return pad(n%100_000_000, 8) + "-0000-4000-8000-000000000000"
+	}
+	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", r.Uint32(), r.Uint32N(1<<16), r.Uint32N(1<<12), r.Uint32N(1<<12), r.Uint64N(1<<48))
 }
 
 // address is a text of one of the formats of names and addresses.
