@@ -24,7 +24,7 @@ type InstanceSettings struct {
 	// ProjectCreation is ProjectsByMembers or ProjectsByAdmins.
 	ProjectCreation string
 	// The quotas of rule M-9.
-	MaxProjects, MaxMocksPerProject, MaxTokensPerUser int
+	MaxProjects, MaxMocksPerProject, MaxDocumentsPerProject, MaxSessionsPerProject, MaxTokensPerUser int
 	// AuditRetention is how long the audit log is kept.
 	AuditRetention time.Duration
 }

@@ -137,6 +137,8 @@ type Engine struct {
 	files    *os.Root
 	scripts  scripts
 	programs atomic.Pointer[registry]
+	// maxSessions bounds the sessions of each project; 0 is the default.
+	maxSessions atomic.Int64
 	// examined is the program of the snapshot that Warnings saw last.
 	examined atomic.Pointer[program]
 	// prepared are programs that may be published next, by the ids of their projects.
@@ -184,6 +186,7 @@ func New(o Options) (*Engine, error) {
 	}
 	o.complete()
 	e := &Engine{options: o, prefix: o.BasePath + "/", sessions: make(map[string]*session.Registry), history: make(map[string]*past)}
+	e.LimitSessions(o.MaxSessions)
 	e.ended, e.end = context.WithCancel(context.Background())
 	e.policy = outbound.New(o.Upstreams)
 	e.reach = e.newReach(e.policy, nil)

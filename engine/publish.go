@@ -125,7 +125,7 @@ func (e *Engine) kept(p, former *program) []mockbase.CollectionData {
 func (e *Engine) sessionsOf(p *program) *session.Registry {
 	sessions := e.sessions[p.project.ID]
 	if sessions == nil {
-		sessions = session.NewRegistry(session.Options{Clock: e.options.Clock, Quota: e.options.MaxSessions})
+		sessions = session.NewRegistry(session.Options{Clock: e.options.Clock, Quota: e.sessionQuota})
 		e.sessions[p.project.ID] = sessions
 	}
 	sessions.SetSeed(p.settings.seed)

@@ -25,6 +25,12 @@ func (e *Engine) Sessions(projectID string) ([]mockbase.Session, error) {
 	return list, nil
 }
 
+// LimitSessions bounds the sessions of each project beside the default one from now on; 0 is session.DefaultQuota. Those
+// that live go on (rules M-9 and AA7).
+func (e *Engine) LimitSessions(most int) { e.maxSessions.Store(int64(most)) }
+
+func (e *Engine) sessionQuota() int { return int(e.maxSessions.Load()) }
+
 // CreateSession begins a session (rule AA7). It fails with CodeValidationFailed, pointers relative to the specification,
 // CodeNameTaken or CodeQuotaReached.
 func (e *Engine) CreateSession(projectID string, spec *mockbase.SessionSpec) (mockbase.Session, error) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -212,6 +213,22 @@ func (a *reply) checkTold(operation *openapi3.Operation) {
 		// A sign-in that ends clears the cookie also where the answer is a problem.
 		if !told && !general(field) && (field != "Set-Cookie" || a.status < http.StatusBadRequest) {
 			a.t.Errorf("%s answers %d with %s, and the API document does not tell of it", operation.OperationID, a.status, field)
+		}
+	}
+}
+
+// A failure is an answer too: it is kept and told as one that came before.
+func TestM12_a_repetition_of_a_failure_is_told_as_one(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for body, status := range map[string]int{
+		`{"slug":"No","name":"x"}`: http.StatusUnprocessableEntity, `{"slug":"shop","name":"x"}`: http.StatusConflict, `{"slug":`: http.StatusBadRequest,
+	} {
+		again := call{method: http.MethodPost, path: "/api/v1/projects", as: owner, body: body, header: map[string]string{"Idempotency-Key": strconv.Itoa(status)}}
+		first := w.send(again).want(status)
+		second := w.send(again).want(status)
+		if first.header.Get("Idempotency-Replayed") != "" || second.header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("%d: %v, then %v", status, first.header, second.header)
 		}
 	}
 }

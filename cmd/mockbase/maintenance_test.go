@@ -150,12 +150,14 @@ func TestC3_M237_M238_stored_settings(t *testing.T) {
 	server, api = maintained(t, dir, "--instance-name=Green", "--redis-url=redis://:secret@127.0.0.1:1/0")
 	items := shownSettings(t, api)
 	for key, want := range map[string]shownItem{
-		"instanceName":     {"instanceName", "Green", "flag", false},
-		"maxProjects":      {"maxProjects", "2", "stored", true},
-		"maxTokensPerUser": {"maxTokensPerUser", "100", "default", true},
-		"redisUrl":         {"redisUrl", "(set)", "flag", false},
-		"addr":             {"addr", "127.0.0.1:0", "flag", false},
-		"auditRetention":   {"auditRetention", "9600h", "default", true},
+		"instanceName":           {"instanceName", "Green", "flag", false},
+		"maxProjects":            {"maxProjects", "2", "stored", true},
+		"maxTokensPerUser":       {"maxTokensPerUser", "100", "default", true},
+		"maxDocumentsPerProject": {"maxDocumentsPerProject", "50", "default", true},
+		"maxSessionsPerProject":  {"maxSessionsPerProject", "1000", "default", true},
+		"redisUrl":               {"redisUrl", "(set)", "flag", false},
+		"addr":                   {"addr", "127.0.0.1:0", "flag", false},
+		"auditRetention":         {"auditRetention", "9600h", "default", true},
 	} {
 		if items[key] != want {
 			t.Errorf("%s is %+v, want %+v", key, items[key], want)
@@ -167,6 +169,37 @@ func TestC3_M237_M238_stored_settings(t *testing.T) {
 	if strings.Contains(server.said.String(), "secret@") {
 		t.Error("the log holds the secret")
 	}
+}
+
+// M-9 and M-238: the quotas of a project are in force at once; what there is already stays.
+func TestM9_the_quotas_of_a_project_are_stored_settings(t *testing.T) {
+	t.Parallel()
+	_, api := maintained(t, t.TempDir())
+	const (
+		pets    = `{"openapi":"3.1.0","info":{"title":"Pets","version":"1"},"paths":{"/pets":{"get":{"responses":{"200":{"description":"ok"}}}}}}`
+		project = "/api/v1/projects/shop"
+	)
+	api.call(t, http.StatusCreated, http.MethodPost, "/api/v1/projects", `{"slug":"shop","name":"Shop"}`)
+	api.call(t, http.StatusCreated, http.MethodPost, project+"/documents?name=one", pets)
+	api.call(t, http.StatusCreated, http.MethodPost, project+"/documents?name=two", pets)
+	api.call(t, http.StatusCreated, http.MethodPost, project+"/sessions", `{"name":"one"}`)
+	api.call(t, http.StatusOK, http.MethodPatch, "/api/v1/admin/config", `{"maxDocumentsPerProject":1,"maxSessionsPerProject":1}`)
+	for path, quota := range map[string]string{
+		"/documents?name=three": `"quota":{"name":"maxDocumentsPerProject","limit":1,`, "/sessions": `"quota":{"name":"maxSessionsPerProject","limit":1,`,
+	} {
+		body := pets
+		if path == "/sessions" {
+			body = `{"name":"two"}`
+		}
+		if got := api.call(t, http.StatusConflict, http.MethodPost, project+path, body); !strings.Contains(got.body, quota) {
+			t.Errorf("%s: %s", path, got.body)
+		}
+	}
+	api.call(t, http.StatusConflict, http.MethodPut, project+"/definition", `{"version":1,"mocks":[],"documents":[{"name":"three","inline":`+pets+`}]}`)
+	api.call(t, http.StatusOK, http.MethodPut, project+"/definition", `{"version":1,"mocks":[{"request":"GET /a","response":{"text":"a"}}]}`)
+	api.call(t, http.StatusOK, http.MethodPatch, "/api/v1/admin/config", `{"maxDocumentsPerProject":3,"maxSessionsPerProject":null}`)
+	api.call(t, http.StatusCreated, http.MethodPost, project+"/documents?name=three", pets)
+	api.call(t, http.StatusCreated, http.MethodPost, project+"/sessions", `{"name":"two"}`)
 }
 
 // A stored value that this program does not understand must not keep it from starting: it could not be mended.

@@ -50,7 +50,10 @@ func (s *server) openSettings() error {
 	kept := &storedSettings{store: s.store, clock: s.clock, started: *s.settings, origins: s.origins, stored: map[string]string{}}
 	kept.applied = func(now mockbase.InstanceSettings) {
 		if s.catalog != nil {
-			s.catalog.SetQuotas(catalog.Quotas{MaxProjects: now.MaxProjects, MaxMocksPerProject: now.MaxMocksPerProject})
+			s.catalog.SetQuotas(catalog.Quotas{
+				MaxProjects: now.MaxProjects, MaxMocksPerProject: now.MaxMocksPerProject, MaxDocumentsPerProject: now.MaxDocumentsPerProject,
+			})
+			s.engine.LimitSessions(now.MaxSessionsPerProject)
 		}
 	}
 	if err := kept.load(s.ctx, s.log.Logger); err != nil {

@@ -34,14 +34,14 @@ const (
 type Options struct {
 	// Clock is the wall clock; nil is time.Now.
 	Clock func() time.Time
-	// Quota bounds the living sessions beside the default one; 0 is [DefaultQuota].
-	Quota int
+	// Quota tells how many sessions may live beside the default one; nil, or 0, is [DefaultQuota].
+	Quota func() int
 }
 
 // Registry holds the sessions of a project. Its methods may be called at the same time.
 type Registry struct {
 	clock    func() time.Time
-	quota    int
+	quota    func() int
 	standard *Session
 	seed     atomic.Pointer[string]
 
@@ -67,10 +67,16 @@ func NewRegistry(o Options) *Registry {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	r := &Registry{clock: o.Clock, quota: cmp.Or(o.Quota, DefaultQuota), byName: make(map[string]*Session)}
+	if o.Quota == nil {
+		o.Quota = func() int { return DefaultQuota }
+	}
+	r := &Registry{clock: o.Clock, quota: o.Quota, byName: make(map[string]*Session)}
 	r.standard = r.start(&Spec{Name: DefaultName})
 	return r
 }
+
+// most is how many sessions may live beside the default one.
+func (r *Registry) most() int { return cmp.Or(r.quota(), DefaultQuota) }
 
 // SetSeed sets the project's seed, which holds for every session that was given none; "" is none.
 func (r *Registry) SetSeed(seed string) { r.seed.Store(&seed) }
@@ -148,8 +154,8 @@ func (r *Registry) Glimpse(name string) (*Session, error) {
 		}
 	}
 	r.mu.RUnlock()
-	if living >= r.quota {
-		return nil, &QuotaError{Limit: r.quota}
+	if most := r.most(); living >= most {
+		return nil, &QuotaError{Limit: most}
 	}
 	s := r.start(&Spec{Name: name})
 	s.ttl = DefaultTTL
@@ -176,7 +182,7 @@ func (r *Registry) Create(spec Spec) (*Session, error) { //nolint:gocritic // a 
 	if err != nil {
 		return nil, &mockbase.Error{
 			Code: mockbase.CodeQuotaReached, Message: err.Error(), Hint: "end sessions that are not needed",
-			Quota: &mockbase.QuotaUse{Name: "maxSessions", Limit: r.quota, Used: len(r.byName)},
+			Quota: &mockbase.QuotaUse{Name: "maxSessionsPerProject", Limit: r.most(), Used: len(r.byName)},
 		}
 	}
 	return s, nil
@@ -285,10 +291,10 @@ func (r *Registry) living(name string, now time.Time) *Session {
 
 // add begins a session of a new name.
 func (r *Registry) add(spec *Spec) (*Session, error) {
-	if len(r.byName) >= r.quota {
+	if most := r.most(); len(r.byName) >= most {
 		r.removeExpired(r.clock())
-		if len(r.byName) >= r.quota {
-			return nil, &QuotaError{Limit: r.quota}
+		if len(r.byName) >= most {
+			return nil, &QuotaError{Limit: most}
 		}
 	}
 	s := r.start(spec)

@@ -122,7 +122,7 @@ func TestAA7_a_session_may_live_for_a_day_at_most(t *testing.T) {
 func TestAA7_over_the_quota_no_living_session_makes_room(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRegistry(t, session.Options{Quota: 2})
+		r := newRegistry(t, session.Options{Quota: func() int { return 2 }})
 		join(t, r, "a")
 		sleep(30 * time.Minute)
 		join(t, r, "b")

@@ -159,12 +159,26 @@ func (c *Catalog) planFor(s *mockbase.Snapshot, d *mockbase.Definition, r rules)
 	if err := mockbase.Invalid(p.check(d, named)); err != nil {
 		return nil, err
 	}
-	if err := reached("maxMocksPerProject", c.quotas.Load().MaxMocksPerProject, len(p.next.Mocks)); err != nil {
+	if err := p.withinQuotas(); err != nil {
 		return nil, err
 	}
 	p.warn(d)
 	p.plan.count()
 	return p, nil
+}
+
+// withinQuotas refuses more than the quotas of a project allow. Of documents in files there may be any number: they are the
+// operator's own.
+func (p *planning) withinQuotas() error {
+	quotas := p.catalog.quotas.Load()
+	if err := reached("maxMocksPerProject", quotas.MaxMocksPerProject, len(p.next.Mocks)); err != nil {
+		return err
+	}
+	had, want := len(p.from.Project.Config.Documents), len(p.next.Project.Config.Documents)
+	if p.files() || want <= had {
+		return nil
+	}
+	return reached("maxDocumentsPerProject", quotas.MaxDocumentsPerProject, want)
 }
 
 // nextProject is the project after the apply, without its mocks.

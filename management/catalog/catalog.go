@@ -60,14 +60,16 @@ type Preparer interface {
 
 // The quotas that a server has unless it is told others (rule M-9).
 const (
-	DefaultMaxProjects        = 1_000
-	DefaultMaxMocksPerProject = 10_000
+	DefaultMaxProjects            = 1_000
+	DefaultMaxMocksPerProject     = 10_000
+	DefaultMaxDocumentsPerProject = 50
 )
 
 // Quotas bound what may be created (rule M-9). Zero means the default.
 type Quotas struct {
-	MaxProjects        int
-	MaxMocksPerProject int
+	MaxProjects            int
+	MaxMocksPerProject     int
+	MaxDocumentsPerProject int
 }
 
 // Options are the parts of a catalog.
@@ -118,6 +120,7 @@ func New(o Options) *Catalog {
 func (c *Catalog) SetQuotas(q Quotas) {
 	q.MaxProjects = cmp.Or(q.MaxProjects, DefaultMaxProjects)
 	q.MaxMocksPerProject = cmp.Or(q.MaxMocksPerProject, DefaultMaxMocksPerProject)
+	q.MaxDocumentsPerProject = cmp.Or(q.MaxDocumentsPerProject, DefaultMaxDocumentsPerProject)
 	c.quotas.Store(&q)
 }
 

@@ -63,6 +63,9 @@ func (c *Catalog) AddDocument(ctx context.Context, projectID, name string, text 
 		if find(e.parts, name) != nil {
 			return documentTaken(name)
 		}
+		if err := reached("maxDocumentsPerProject", c.quotas.Load().MaxDocumentsPerProject, len(e.parts)+1); err != nil {
+			return err
+		}
 		entry := []mockbase.Member{{Key: "name", Value: &mockbase.Node{Kind: mockbase.NodeText, Text: name}}}
 		entry = append(entry, text.Limits...)
 		entry = append(entry, mockbase.Member{Key: "inline", Value: rawNode(text.JSON)})

@@ -19,13 +19,15 @@ const FromStore Origin = "stored"
 // Team are the settings that administrators change while the server works (rule M-238), unless a flag, a variable or the
 // file states them.
 type Team struct {
-	InstanceName       Caption  `name:"instance-name" group:"instance" placeholder:"TEXT" help:"Name of this server on its first page and in its log."`
-	InstanceColor      Color    `name:"instance-color" group:"instance" placeholder:"#RRGGBB" help:"Color by which people tell this server from others."`
-	ProjectCreation    Creation `name:"project-creation" default:"members" group:"instance" placeholder:"WHO" help:"Who may create projects: members or admins."`
-	MaxProjects        Count    `name:"max-projects" default:"1000" group:"instance" placeholder:"N" help:"Most projects."`
-	MaxMocksPerProject Count    `name:"max-mocks-per-project" default:"10000" group:"instance" placeholder:"N" help:"Most mocks of each project."`
-	MaxTokensPerUser   Count    `name:"max-tokens-per-user" default:"100" group:"instance" placeholder:"N" help:"Most API tokens of each user."`
-	AuditRetention     Duration `name:"audit-retention" default:"400d" group:"instance" placeholder:"TIME" help:"How long the audit log is kept."`
+	InstanceName           Caption  `name:"instance-name" group:"instance" placeholder:"TEXT" help:"Name of this server on its first page and in its log."`
+	InstanceColor          Color    `name:"instance-color" group:"instance" placeholder:"#RRGGBB" help:"Color by which people tell this server from others."`
+	ProjectCreation        Creation `name:"project-creation" default:"members" group:"instance" placeholder:"WHO" help:"Who may create projects: members or admins."`
+	MaxProjects            Count    `name:"max-projects" default:"1000" group:"instance" placeholder:"N" help:"Most projects."`
+	MaxMocksPerProject     Count    `name:"max-mocks-per-project" default:"10000" group:"instance" placeholder:"N" help:"Most mocks of each project."`
+	MaxDocumentsPerProject Count    `name:"max-documents-per-project" default:"50" group:"instance" placeholder:"N" help:"Most OpenAPI documents of each project."`
+	MaxSessionsPerProject  Count    `name:"max-sessions-per-project" default:"1000" group:"instance" placeholder:"N" help:"Most living sessions of each project."`
+	MaxTokensPerUser       Count    `name:"max-tokens-per-user" default:"100" group:"instance" placeholder:"N" help:"Most API tokens of each user."`
+	AuditRetention         Duration `name:"audit-retention" default:"400d" group:"instance" placeholder:"TIME" help:"How long the audit log is kept."`
 }
 
 // Settings are the values as the other parts know them.
@@ -33,6 +35,7 @@ func (t *Team) Settings() mockbase.InstanceSettings {
 	return mockbase.InstanceSettings{
 		Name: string(t.InstanceName), Color: string(t.InstanceColor), ProjectCreation: string(t.ProjectCreation),
 		MaxProjects: int(t.MaxProjects), MaxMocksPerProject: int(t.MaxMocksPerProject), MaxTokensPerUser: int(t.MaxTokensPerUser),
+		MaxDocumentsPerProject: int(t.MaxDocumentsPerProject), MaxSessionsPerProject: int(t.MaxSessionsPerProject),
 		AuditRetention: t.AuditRetention.Span(),
 	}
 }
@@ -49,7 +52,13 @@ func (t *Team) bounds(add func(name, reason string)) {
 	for _, quota := range []struct {
 		name string
 		most Count
-	}{{"max-projects", t.MaxProjects}, {"max-mocks-per-project", t.MaxMocksPerProject}, {"max-tokens-per-user", t.MaxTokensPerUser}} {
+	}{
+		{"max-projects", t.MaxProjects},
+		{"max-mocks-per-project", t.MaxMocksPerProject},
+		{"max-documents-per-project", t.MaxDocumentsPerProject},
+		{"max-sessions-per-project", t.MaxSessionsPerProject},
+		{"max-tokens-per-user", t.MaxTokensPerUser},
+	} {
 		if quota.most < 1 || quota.most > mostOfQuota {
 			add(quota.name, fmt.Sprintf("%d is out of bounds: write a number from 1 to %d", quota.most, mostOfQuota))
 		}

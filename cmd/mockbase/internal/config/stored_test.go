@@ -13,7 +13,7 @@ import (
 )
 
 func team() *config.Team {
-	return &config.Team{InstanceName: "Stated", ProjectCreation: "members", MaxProjects: 1000, MaxMocksPerProject: 10000, MaxTokensPerUser: 100, AuditRetention: config.Duration(400 * 24 * time.Hour)}
+	return &config.Team{InstanceName: "Stated", ProjectCreation: "members", MaxProjects: 1000, MaxMocksPerProject: 10000, MaxDocumentsPerProject: 50, MaxSessionsPerProject: 1000, MaxTokensPerUser: 100, AuditRetention: config.Duration(400 * 24 * time.Hour)}
 }
 
 // C-3: what an administrator stored wins over the default, and over nothing else.
@@ -83,7 +83,7 @@ func TestM238_the_settings_reach_the_other_parts(t *testing.T) {
 	now.InstanceColor = "#1d4ed8"
 	want := mockbase.InstanceSettings{
 		Name: "Stated", Color: "#1d4ed8", ProjectCreation: mockbase.ProjectsByMembers, MaxProjects: 1000, MaxMocksPerProject: 10000,
-		MaxTokensPerUser: 100, AuditRetention: 400 * 24 * time.Hour,
+		MaxDocumentsPerProject: 50, MaxSessionsPerProject: 1000, MaxTokensPerUser: 100, AuditRetention: 400 * 24 * time.Hour,
 	}
 	if diff := cmp.Diff(want, now.Settings()); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
