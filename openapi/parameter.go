@@ -313,10 +313,22 @@ func (r *reading) raw(p *parameter) []pair {
 		}
 		return nil
 	case inCookie:
-		return p.among(r.cookiePairs())
+		return p.among(p.divided(r.cookiePairs()))
 	default:
 		return p.among(r.query)
 	}
+}
+
+// divided takes the pairs of an exploded cookie apart: the style form puts them into one, with ampersands between (rule W7).
+func (p *parameter) divided(cookies []pair) []pair {
+	if !p.explode || p.schema == nil || !p.schema.is("array") && !p.schema.is("object") {
+		return cookies
+	}
+	var list []pair
+	for _, own := range cookies {
+		list = append(list, parsePairs(own.name+"="+own.value)...)
+	}
+	return list
 }
 
 // among picks what belongs to the parameter from a list of pairs.

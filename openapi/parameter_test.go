@@ -57,6 +57,12 @@ func TestW7_parameters_in_every_style(t *testing.T) {
 			"{ a: [1, 2], b: { x: true } }", "GET /p?c[a][]=1&c[a][]=2&c[b][x]=true",
 		},
 		{"cookie", "form", "false", listOf, wantList, "GET /p\nCookie: c=a,b,c"},
+		{"cookie", "form", "false", objectOf, wantColor, "GET /p\nCookie: c=R,1,G,2"},
+		{"cookie", "form", "true", listOf, wantList, "GET /p\nCookie: x=y; c=a&c=b&c=c"},
+		{"cookie", "form", "true", listOf, wantList, "GET /p\nCookie: c=a; c=b; c=c"},
+		{"cookie", "form", "true", listOf, "['a&b']", "GET /p\nCookie: c=a%26b"},
+		{"cookie", "form", "true", objectOf, wantColor, "GET /p\nCookie: R=1&G=2"},
+		{"cookie", "form", "true", objectOf, wantColor, "GET /p\nCookie: G=2; R=1"},
 	} {
 		t.Run(c.in+" "+c.style+" "+string(c.request), func(t *testing.T) {
 			t.Parallel()
