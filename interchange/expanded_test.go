@@ -41,7 +41,9 @@ func TestM78_expanded_mocks_choose_their_responses(t *testing.T) {
 	for ask, want := range map[string]string{
 		" ": `"ok":1`, "?__example=two ": `"ok":2`, "?__code=404 ": `"no":1`, "?__code=404&__example=two ": `"no":2`, "?__code=404&__example=one ": `"no":1`,
 		" application/json, text/csv;q=0.1": `"ok":1`, " text/csv": "a,b", " text/csv, application/json;q=0.5": "a,b", " text/html, text/csv;q=0.9": "a,b",
-		" text/csv;q=0.1, */*": `"ok":1`, " */*": `"ok":1`, " text/csv;q=0": `"ok":1`, "?__code=404 text/csv": `"no":1`,
+		" text/csv;q=0.1, */*": `"ok":1`, " */*": `"ok":1`, " text/csv;q=0": `"not-acceptable"`, "?__code=404 text/csv": `"no":1`,
+		" application/json;q=0.8, text/csv;q=0.9": "a,b", " text/csv;q=0.8 , application/json;q=0.9": `"ok":1`, " text/html": "406|", " text/*": "a,b",
+		" application/json;q=0, */*": "a,b", " application/json;q=0, text/csv;q=0, */*": "406|", " text/html,*/*;q=0.8": `"ok":1`, " nothing": `"ok":1`,
 	} {
 		query, accept, _ := strings.Cut(ask, " ")
 		raw := "POST /m/a/v1/a" + query + " HTTP/1.1\r\nHost: mocks.test\r\nContent-Length: 0\r\n"
@@ -59,8 +61,8 @@ func TestM78_expanded_mocks_choose_their_responses(t *testing.T) {
 		}
 	}
 	all := strings.Join(told, "\n")
-	for _, want := range []string{"credentials are not asked for: the mocks answer with and without them (2 operations", "parameters are not checked", "bodies of requests", "the first server alone"} {
-		if strings.Count(all, want) != 1 || len(told) != 4 {
+	for _, want := range []string{"credentials are not asked for: the mocks answer with and without them (2 operations", "parameters are not checked", "bodies of requests", "the first server alone", "qualities of Accept"} {
+		if strings.Count(all, want) != 1 || len(told) != 5 {
 			t.Errorf("%q: %s", want, all)
 		}
 	}

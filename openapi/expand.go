@@ -51,10 +51,13 @@ func (s *Source) Expand(o ExpandOptions) *Expansion {
 	e := &expander{options: o, document: d, places: map[string]string{}}
 	made := &Expansion{Operations: d.Operations()}
 	for _, op := range d.operations {
+		op.ready()
+	}
+	e.levels = levelsOf(d.operations)
+	for _, op := range d.operations {
 		if !e.first(op) {
 			continue
 		}
-		op.ready()
 		if mock := e.mock(op); mock != nil {
 			e.unsaid(op)
 			at := mockbase.FieldError{Pointer: op.at.at, Line: op.at.node.Line, Column: op.at.node.Column}
@@ -71,6 +74,8 @@ type expander struct {
 	options  ExpandOptions
 	document *Document
 	names    mockbase.Names
+	// levels are the qualities of media types that the mocks tell apart.
+	levels []level
 	// places are the methods and paths, without the names of parameters, that operations have.
 	places map[string]string
 	// cut tells that it was said that the address of mocks is no part of paths.

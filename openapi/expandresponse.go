@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,10 +12,11 @@ import (
 )
 
 // responses makes the responses of a mock: the usual one first, which answers whatever else is asked for.
-func (*expander) responses(op *operation) []*mockbase.Node {
+func (e *expander) responses(op *operation) []*mockbase.Node {
 	usual, status := op.usual()
-	w := &responseWriter{operation: op, taken: map[string]bool{}}
+	w := &responseWriter{operation: op, taken: map[string]bool{}, levels: e.levels}
 	w.add(usual, variant{status: status, usual: true})
+	w.refuse(usual, status)
 	for _, r := range op.responses {
 		if r == usual {
 			continue
@@ -40,18 +40,20 @@ type ranked struct {
 	rank int
 }
 
-// rank is the place of a variant: the usual answer, then those that are asked for by status and example, by status, by example
-// and by media type.
+// rank is the place of a variant: the usual answer, then those that are asked for by status and example, by status and by example,
+// that of no acceptable media type, and those by media type.
 func (v *variant) rank() int {
-	const usual, exact, byStatus, byExample, byType = 0, 1, 2, 3, 4
+	const usual, exact, byStatus, byExample, byNone, byType = 0, 1, 2, 3, 4, 5
 	switch {
 	case !v.usual && v.example != "":
 		return exact
+	case !v.usual && v.condition != nil:
+		return byNone
 	case !v.usual:
 		return byStatus
 	case v.example != "":
 		return byExample
-	case v.accept != "":
+	case v.condition != nil:
 		return byType
 	}
 	return usual
@@ -62,6 +64,8 @@ type responseWriter struct {
 	operation *operation
 	taken     map[string]bool
 	list      []ranked
+	// levels are the qualities of media types that are told apart.
+	levels []level
 	// full tells that the last response that fits was added.
 	full bool
 }
@@ -73,11 +77,11 @@ func (w *responseWriter) add(r *response, v variant) {
 		w.put(r, &v)
 		return
 	}
-	first := byDefault(r.content)
-	w.addType(r, first, v)
-	for _, t := range r.content {
-		if t != first && v.usual && !t.parsed.isRange() {
-			v.accept, v.instead = t.parsed.String(), first.parsed.String()
+	a := acceptanceOf(r.content, w.levels)
+	w.addType(r, a.usual, v)
+	for _, t := range a.offers {
+		if t != a.usual && v.usual {
+			v.condition = a.wants(t)
 			w.addType(r, t, v)
 		}
 	}
@@ -88,12 +92,12 @@ type variant struct {
 	status int
 	// usual tells that the response answers without being asked for.
 	usual bool
-	// key names the variant; accept is the media type that asks for it, example the example.
-	key, accept, example string
-	// instead is the media type that answers without being asked for.
-	instead string
-	media   *mediaType
-	body    *mockbase.Node
+	// key names the variant, example is the example that asks for it.
+	key, example string
+	// condition is what the Accept header must be like, nil for any.
+	condition *mockbase.Node
+	media     *mediaType
+	body      *mockbase.Node
 }
 
 // addType makes the responses of one media type.
@@ -117,17 +121,24 @@ func (w *responseWriter) addType(r *response, t *mediaType, v variant) {
 		return
 	}
 	v.key = statusText(v.status)
-	if v.accept != "" {
+	if v.condition != nil {
 		v.key += "-" + t.parsed.subtype
 	}
-	if v.body = w.operation.example(t); v.body == nil && t.schema != nil {
-		n, err := t.schema.static()
-		if err != nil {
-			w.operation.document.source.notes.add(t.schema.place, mockbase.FieldConflict, "no value was found that the schema allows: the response is empty")
-		}
-		v.body = n
-	}
+	v.body = w.operation.bodyOf(t)
 	w.put(r, &v)
+}
+
+// bodyOf is the body of a media type, nil where there is none.
+func (op *operation) bodyOf(t *mediaType) *mockbase.Node {
+	n := op.example(t)
+	if n != nil || t.schema == nil {
+		return n
+	}
+	n, err := t.schema.static()
+	if err != nil {
+		op.document.source.notes.add(t.schema.place, mockbase.FieldConflict, "no value was found that the schema allows: the response is empty")
+	}
+	return n
 }
 
 // put adds one response.
@@ -174,10 +185,10 @@ func (v *variant) when() *mockbase.Node {
 	switch {
 	case v.example != "":
 		query.set(controlExample, textNode(v.example))
+	case v.condition != nil:
+		return v.condition
 	case !v.usual:
 		query.set(controlCode, textNode(statusText(v.status)))
-	case v.accept != "":
-		return wants(v.accept, v.instead)
 	default:
 		return nil
 	}
@@ -186,26 +197,6 @@ func (v *variant) when() *mockbase.Node {
 	}
 	when := &object{}
 	when.set("query", query.node())
-	return when.node()
-}
-
-// wants is the condition that a media type is preferred to the one that answers without being asked for: it is named first
-// and without a lower quality, or the other one is not named at all.
-func wants(own, usual string) *mockbase.Node {
-	first, named, other := &object{}, &object{}, &object{}
-	first.set("search", textNode(`(?i)^\s*`+regexp.QuoteMeta(own)+`\s*(,|$)`))
-	named.set("search", textNode(`(?i)`+regexp.QuoteMeta(own)+`\s*(,|$|;\s*q=(1|0?\.\d*[1-9]))`))
-	other.set("search", textNode(`(?i)`+regexp.QuoteMeta(usual)+`|\*/\*`))
-	named.set("not", other.node())
-	var list []*mockbase.Node
-	for _, asks := range []*object{first, named} {
-		accept, headers := &object{}, &object{}
-		accept.set("Accept", asks.node())
-		headers.set("headers", accept.node())
-		list = append(list, headers.node())
-	}
-	when := &object{}
-	when.list("anyOf", list)
 	return when.node()
 }
 
