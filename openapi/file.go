@@ -46,7 +46,7 @@ func (t *mediaType) holdsBytes(count int) bool {
 	if t.schema == nil {
 		return true
 	}
-	s := t.schema.owner.merge([]place{t.schema.place}, nil)
+	s := t.schema.owner.merge([]place{t.schema.place}, nil, mannerSchemas)
 	return len(s.patterns) == 0 && count >= s.minLength && (s.maxLength < 0 || count <= s.maxLength)
 }
 

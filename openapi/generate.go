@@ -57,6 +57,10 @@ type generator struct {
 	spent bool
 	// variant makes the items of a list without doubles differ.
 	variant int
+	// between asks for numbers between whole ones, which tell branches apart.
+	between bool
+	// joined counts the texts that were put together of a pattern and a format.
+	joined int
 	// searched counts the values that searches have tried.
 	searched int
 }
@@ -131,7 +135,7 @@ func (g *generator) value(all []place, taken choice) (*mockbase.Node, error) {
 		g.spent = true
 		return nil, errUnmet
 	}
-	s := g.schemas.merge(all, taken)
+	s := g.schemas.merge(all, taken, g.manner)
 	if s.never || !g.enter(s) {
 		return nil, errUnmet
 	}
@@ -240,7 +244,7 @@ func (g *generator) enumerated(s *shape) *mockbase.Node {
 	if len(s.enum) == 0 {
 		return nil
 	}
-	list := slices.DeleteFunc(slices.Clone(s.enum), func(n *mockbase.Node) bool { return !s.admits(n) })
+	list := s.admitted()
 	switch {
 	case len(list) == 0:
 		return s.enum[0]
@@ -254,7 +258,13 @@ func (g *generator) enumerated(s *shape) *mockbase.Node {
 // branch takes the first branch that can be met, from a drawn one on for dynamic values.
 func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Node, error) {
 	var spare *mockbase.Node
-	for _, at := range g.order(own) {
+	outer, list := g.variant, g.order(own)
+	defer func() { g.variant = outer }()
+	if own.keyword != keywordIf {
+		// The branch takes its part of the number.
+		g.variant /= len(list)
+	}
+	for _, at := range list {
 		v, fine, err := g.chosen(all, taken.with(own, at), own)
 		if err != nil {
 			continue
@@ -269,6 +279,9 @@ func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Nod
 			spare = v
 		}
 	}
+	if v := g.halved(all, taken, own); v != nil {
+		return v, nil
+	}
 	if len(taken) == 0 {
 		spare = cmp.Or(g.search(all), spare)
 	}
@@ -277,6 +290,21 @@ func (g *generator) branch(all []place, taken choice, own *group) (*mockbase.Nod
 	}
 	// What is wrong may lie elsewhere; the whole value is checked at the end.
 	return spare, nil
+}
+
+// halved looks for a value of oneOf with numbers between whole ones, nil if there is none.
+func (g *generator) halved(all []place, taken choice, own *group) *mockbase.Node {
+	if own.keyword != "oneOf" || g.between {
+		return nil
+	}
+	g.between = true
+	defer func() { g.between = false }()
+	for at := range own.branches {
+		if v, fine, err := g.chosen(all, taken.with(own, at), own); err == nil && fine {
+			return v
+		}
+	}
+	return nil
 }
 
 // order is in which branches are tried: from the first on, or from a drawn one. What allows null alone comes last or, with the

@@ -18,13 +18,17 @@ func (g *generator) list(s *shape) (*mockbase.Node, error) {
 	defer func() { g.variant = outer }()
 	for try := 0; len(out.Items) < count; try++ {
 		if s.unique {
-			g.variant = try
+			g.variant = outer + try
 		}
 		v, err := g.item(s, len(out.Items))
 		if err != nil || try > 2*count+mostTries {
 			break
 		}
-		if !s.unique || !double(met, v) {
+		switch {
+		case !s.unique:
+			g.variant /= g.choices(s.items, 0)
+			out.Items = append(out.Items, v)
+		case !double(met, v):
 			out.Items = append(out.Items, v)
 		}
 	}

@@ -12,12 +12,15 @@ import (
 func (g *generator) object(s *shape) (*mockbase.Node, error) {
 	out := &mockbase.Node{Kind: mockbase.NodeObject}
 	needed := s.needed(g.short(s))
+	outer := g.variant
+	defer func() { g.variant = outer }()
 	for i := range s.properties {
 		p := &s.properties[i]
 		if g.hidden(p) || !needed[p.name] && (g.short(s) || s.most >= 0 && len(out.Members)+s.open(i, needed) >= s.most) {
 			continue
 		}
 		v, err := g.property(s, p)
+		g.variant /= g.choices(p.schemas, 0)
 		switch {
 		case err == nil:
 			out.Members = append(out.Members, mockbase.Member{Key: p.name, Value: v})
@@ -25,6 +28,7 @@ func (g *generator) object(s *shape) (*mockbase.Node, error) {
 			return nil, err
 		}
 	}
+	g.variant = outer
 	for _, name := range slices.Concat(s.required, s.telling(), slices.Sorted(maps.Keys(needed))) {
 		if !needed[name] {
 			continue

@@ -12,13 +12,22 @@ type merger struct {
 	schemas *schemas
 	taken   choice
 	shape   shape
+	// depending are the schemas that count where a property is there.
+	depending []member
 }
 
 // merge joins schemas that hold together.
-func (s *schemas) merge(all []place, taken choice) *shape {
+func (s *schemas) merge(all []place, taken choice, how manner) *shape {
 	m := &merger{schemas: s, taken: taken, shape: shape{source: s.source, maxLength: -1, maxItems: -1, most: -1, forced: map[string]string{}}}
 	for _, p := range all {
 		m.add(p, 0)
+	}
+	for len(m.depending) > 0 {
+		own := m.depending[0]
+		m.depending = m.depending[1:]
+		if slices.Contains(m.shape.required, own.name) || how < mannerShort && m.shape.declares(own.name) {
+			m.add(own.place, maxJoined)
+		}
 	}
 	return &m.shape
 }
@@ -247,11 +256,7 @@ func (m *merger) naming(p place) {
 			s.follows[own.name] = append(s.follows[own.name], item.node.Text)
 		}
 	}
-	for _, own := range p.find("dependentSchemas").members() {
-		if slices.Contains(s.required, own.name) {
-			m.add(own.place, maxJoined)
-		}
-	}
+	m.depending = append(m.depending, p.find("dependentSchemas").members()...)
 }
 
 func (m *merger) list(p place) {

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -19,30 +18,48 @@ const (
 
 // patterned makes a text that meets all patterns and the length.
 func (g *generator) patterned(s *shape) (*mockbase.Node, error) {
-	var compiled []*regexp.Regexp
-	for _, pattern := range s.patterns {
-		re, err := s.source.pattern(pattern)
-		if err != nil {
-			return nil, errUnmet
-		}
-		compiled = append(compiled, re)
-	}
 	meets := func(text string) bool {
-		return s.fits(text) && !slices.ContainsFunc(compiled, func(re *regexp.Regexp) bool { return !re.MatchString(text) })
+		return s.fits(text) && s.matches(text)
 	}
 	if text := g.formatted(s.format); text != "" && meets(text) {
 		return textNode(text), nil
 	}
+	formal := func(text string) bool { return meets(text) && g.schemas.formal(s.format, text) }
+	if list := g.family(s.format); slices.ContainsFunc(list, formal) {
+		return textNode(list[slices.IndexFunc(list, formal)]), nil
+	}
+	return g.ofPattern(s, formal)
+}
+
+// ofPattern makes a text of one of the patterns, alone or together with the format.
+func (g *generator) ofPattern(s *shape, formal func(text string) bool) (*mockbase.Node, error) {
+	var trees []*syntax.Regexp
 	for i, pattern := range s.patterns {
 		tree, err := syntax.Parse(translatedPattern(pattern), syntax.Perl)
 		if err != nil {
 			continue
 		}
-		if text, ok := g.written(tree, s.minLength, joining(s.patterns, i, meets)); ok {
+		trees = append(trees, tree)
+		if text, ok := g.written(tree, s.minLength, joining(s.patterns, i, formal)); ok {
 			return textNode(text), nil
 		}
 	}
+	for _, tree := range trees {
+		for extra := range mostDynamic {
+			if text, ok := g.spliced(s.format, (&writer{random: g, extra: extra, tree: tree}).write(0), formal); ok {
+				return textNode(text), nil
+			}
+		}
+	}
 	return nil, errUnmet
+}
+
+// matches tells whether a text matches all patterns, as far as they can be compiled.
+func (s *shape) matches(text string) bool {
+	return !slices.ContainsFunc(s.patterns, func(pattern string) bool {
+		re, err := s.source.pattern(pattern)
+		return err == nil && !re.MatchString(text)
+	})
 }
 
 // joining lets a text of one pattern stand beside texts of the others: many patterns speak of the beginning or the end alone.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -22,16 +23,40 @@ func (g *generator) number(s *shape) (*mockbase.Node, error) {
 		value = g.drawn(s, step, value, whole)
 	}
 	if g.variant > 0 {
-		apart := step
-		if apart == nil {
-			apart = big.NewRat(1, 1)
-		}
-		value = new(big.Rat).Add(value, new(big.Rat).Mul(apart, big.NewRat(int64(g.variant), 1)))
+		value = g.apartFrom(s, step, value, whole)
 	}
 	if !s.allows(value) {
 		return nil, errUnmet
 	}
 	return &mockbase.Node{Kind: mockbase.NodeNumber, Text: numberText(value)}, nil
+}
+
+// apartFrom is the number of the variant, in steps from the first; after the last one comes the first again.
+func (g *generator) apartFrom(s *shape, step, first *big.Rat, whole bool) *big.Rat { //nolint:revive // whole is a fact about the schema
+	one := big.NewRat(1, 1)
+	if step == nil {
+		if g.between && !whole {
+			first = new(big.Rat).Add(first, big.NewRat(1, 2))
+		}
+		step = one
+	}
+	n := big.NewRat(int64(g.variant), 1)
+	value := new(big.Rat).Add(first, new(big.Rat).Mul(step, n))
+	if s.allows(value) || s.highest == nil || s.highest.Cmp(first) < 0 {
+		return value
+	}
+	n.Sub(n, new(big.Rat).Mul(s.steps(step, first), floor(new(big.Rat).Quo(n, s.steps(step, first)))))
+	return new(big.Rat).Add(first, new(big.Rat).Mul(step, n))
+}
+
+// steps counts the numbers from a first one to the highest.
+func (s *shape) steps(step, first *big.Rat) *big.Rat {
+	wide := new(big.Rat).Quo(new(big.Rat).Sub(s.highest, first), step)
+	count := floor(wide)
+	if !s.highestOpen || count.Cmp(wide) != 0 || count.Sign() == 0 {
+		count.Add(count, big.NewRat(1, 1))
+	}
+	return count
 }
 
 // smallest is the smallest number of the bounds that is a multiple of step, where there is one.
@@ -139,6 +164,11 @@ func (g *generator) text(s *shape) (*mockbase.Node, error) {
 	case s.fits(text):
 		return textNode(text), nil
 	}
+	for _, other := range g.family(s.format) {
+		if s.fits(other) && g.schemas.formal(s.format, other) {
+			return textNode(other), nil
+		}
+	}
 	return textNode(g.fitted(s, text)), nil
 }
 
@@ -236,16 +266,8 @@ func (g *generator) formatted(format string) string {
 		return "PT" + strconv.FormatInt(1+n%59, 10) + "S"
 	case "uuid":
 		return g.uuid(n)
-	case "byte":
-		return "c3RyaW5n"
-	case "password":
-		return "string"
-	case "json-pointer":
-		return "/string"
-	case "regex":
-		return "^.*$"
 	default:
-		return address(format, n)
+		return cmp.Or(technical(format, n), address(format, n))
 	}
 }
 

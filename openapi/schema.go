@@ -34,6 +34,8 @@ type schemas struct {
 	scoped int
 	// texts counts what was compiled, longest are the schemas in the longest of them.
 	texts, longest int
+	// formats are schemas of formats alone, by their names.
+	formats sync.Map
 	// steps counts the schemas that were compiled with each other, and the values that were made.
 	steps atomic.Int64
 }

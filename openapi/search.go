@@ -3,6 +3,7 @@ package openapi
 import (
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/mockbase/mockbase"
 )
@@ -35,6 +36,7 @@ func (g *generator) search(all []place) *mockbase.Node {
 		{Kind: mockbase.NodeObject},
 		{Kind: mockbase.NodeList},
 		textNode(""),
+		{Kind: mockbase.NodeNumber, Text: "0.5"},
 		{Kind: mockbase.NodeNull},
 	})
 	first := 0
@@ -97,12 +99,26 @@ func (c *candidates) collect(p place, depth int) {
 	for _, item := range p.find("enum").items() {
 		c.add(item.node)
 	}
+	c.bounds(p)
+	c.parts(p, depth)
+}
+
+// bounds adds what lies at the bounds of a schema, and beyond them.
+func (c *candidates) bounds(p place) {
 	for _, keyword := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"} {
 		if at := p.find(keyword); at.is(mockbase.NodeNumber) {
 			c.around(rational(at.node.Text))
 		}
 	}
-	c.parts(p, depth)
+	if p.text("format") == "int32" {
+		c.around(new(big.Rat).SetInt64(1 << 31))
+	}
+	for _, keyword := range []string{"minLength", "maxLength"} {
+		if n, ok := countOf(p.find(keyword)); ok && n < mostItems {
+			c.add(textNode(strings.Repeat("a", max(n-1, 0))))
+			c.add(textNode(strings.Repeat("a", n+1)))
+		}
+	}
 }
 
 // parts adds what the schemas name that a schema consists of.

@@ -3,7 +3,6 @@ package openapi
 import (
 	"maps"
 	"math/big"
-	"slices"
 
 	"github.com/mockbase/mockbase"
 )
@@ -68,10 +67,7 @@ func (s *shape) admits(n *mockbase.Node) bool {
 	case mockbase.NodeNumber:
 		return s.admitsNumber(rational(n.Text))
 	case mockbase.NodeText:
-		return s.takes("string") && s.fits(n.Text) && !slices.ContainsFunc(s.patterns, func(pattern string) bool {
-			re, err := s.source.pattern(pattern)
-			return err == nil && !re.MatchString(n.Text)
-		})
+		return s.takes("string") && s.fits(n.Text) && s.matches(n.Text)
 	case mockbase.NodeBool:
 		return s.takes("boolean")
 	case mockbase.NodeList:
