@@ -56,7 +56,7 @@ func anyMethod(m *mockbase.Mock) int {
 func unguarded(m *mockbase.Mock) int {
 	r := &m.Request
 	conditions := len(r.Query) + len(r.Headers) + len(r.Cookies) + len(r.Matrix) + len(r.AnyOf) + len(r.AllOf) + len(m.States)
-	if conditions > 0 || r.StrictQuery || r.Auth != nil || r.Body != nil || r.Not != nil {
+	if conditions > 0 || r.RawTarget != "" || r.StrictQuery || r.Auth != nil || r.Body != nil || r.Not != nil {
 		return 0
 	}
 	return 1
@@ -126,7 +126,7 @@ func literalOfStub(s *stub) (string, bool) {
 		path, _, _ := strings.Cut(target, "?")
 		return path, true
 	}
-	if !s.mock.ok || len(parameters(s.mock.pattern)) > 0 || slices.ContainsFunc(s.mock.pattern.Segments, isOpen) {
+	if !s.mock.ok || s.mock.slashIgnored() || len(parameters(s.mock.pattern)) > 0 || slices.ContainsFunc(s.mock.pattern.Segments, isOpen) {
 		return "", false
 	}
 	path, _ := encodedPath(s.mock.pattern)
@@ -145,7 +145,20 @@ func stubsMeet(a, b *stub) bool {
 	case !a.mock.ok || !b.mock.ok:
 		return true
 	}
-	return pathsMeet(a.mock.pattern.Segments, b.mock.pattern.Segments)
+	p, q := a.mock.pattern.Segments, b.mock.pattern.Segments
+	if a.mock.slashIgnored() || b.mock.slashIgnored() {
+		p, q = unslashed(p), unslashed(q)
+	}
+	return pathsMeet(p, q)
+}
+
+// unslashed leaves out the slash at the end of a path.
+func unslashed(segments []mockbase.PathSegment) []mockbase.PathSegment {
+	end := len(segments) - 1
+	if end >= 0 && !isOpen(segments[end]) && segments[end].Parts[0].Literal == "" {
+		return segments[:end]
+	}
+	return segments
 }
 
 // pathsMeet tells whether two patterns may match one path.

@@ -60,6 +60,7 @@ func hoverflyShape() conditionShape {
 }
 
 func (p *hoverflyPair) request(r *object) {
+	p.mock.strength = hoverflyStrength(r)
 	p.methods(hoverflyMatchers(r.get("method")))
 	p.where(r)
 	p.query(r)
@@ -73,6 +74,32 @@ func (p *hoverflyPair) request(r *object) {
 	}
 	p.requires(r.get("requiresState"))
 	r.done()
+}
+
+// hoverflyStrength is what a pair counts where several match: two for each exact condition and one for any other.
+func hoverflyStrength(r *object) int {
+	strength := len(r.member("requiresState").entries())
+	count := func(v value) {
+		for _, m := range hoverflyMatchers(v) {
+			if strength++; m.kind == "exact" || m.kind == "containsexactly" {
+				strength++
+			}
+		}
+	}
+	for _, name := range []string{"method", "path", "body", "deprecatedQuery"} {
+		count(r.member(name))
+	}
+	for _, name := range []string{"query", "queriesWithMatchers", "headers", "headersWithMatchers"} {
+		v := r.member(name)
+		if v.has("exactMatch") {
+			count(v)
+			continue
+		}
+		for _, e := range v.entries() {
+			count(e.value)
+		}
+	}
+	return strength
 }
 
 // methods translates the conditions on the method.

@@ -119,10 +119,12 @@ func Import(ctx context.Context, files []File, o Options) (*Result, error) {
 		return nil, err
 	}
 	out := newOutput(ctx, o.Prefix)
+	out.ranked = format.ranked()
 	out.warnings = append(out.warnings, s.warnings...)
 	if err := translate(s, out); err != nil {
 		return nil, err
 	}
+	out.precede()
 	if out.found == 0 && len(out.warnings) == 0 {
 		out.warn(value{pointer: "#"}, mockbase.WarningUnused, "the source has no entries: nothing comes of it")
 	}

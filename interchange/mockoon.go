@@ -8,7 +8,7 @@ import (
 )
 
 // mockoon translates environments of Mockoon: each route becomes a mock. The first route wins there and the last mock here,
-// so that the order is turned round; a route that stands before more special ones gets a higher priority.
+// so that the order is turned round.
 func mockoon(s *source, out *output) error {
 	known := false
 	for _, d := range s.docs {
@@ -89,18 +89,12 @@ func keyed(v value) []entry {
 
 // routes translates the routes, the last first.
 func (e *mockoonEnvironment) routes() {
-	ordered := e.ordered()
-	level := int64(0)
-	for i, v := range slices.Backward(ordered) {
+	for _, v := range slices.Backward(e.ordered()) {
 		e.out.found++
 		if e.out.stopped() {
 			return
 		}
-		const highest = 1000
-		if level < highest && e.overtakes(v, ordered[i+1:]) {
-			level++
-		}
-		e.route(v, level)
+		e.route(v)
 	}
 }
 
@@ -143,49 +137,6 @@ func (e *mockoonEnvironment) ordered() []value {
 	return list
 }
 
-// overtakes tells whether a route that is tried before others would lose against one of them here, where the more special
-// mock wins.
-func (*mockoonEnvironment) overtakes(v value, later []value) bool {
-	method, segments := routeMethod(v), strings.Split(v.member("endpoint").text(), "/")
-	open := strings.ContainsAny(v.member("endpoint").text(), ":*(?+")
-	if !open && method != "ANY" {
-		return false
-	}
-	for _, other := range later {
-		otherMethod := routeMethod(other)
-		if method != "ANY" && otherMethod != "ANY" && method != otherMethod {
-			continue
-		}
-		if mayMeet(segments, strings.Split(other.member("endpoint").text(), "/")) {
-			return true
-		}
-	}
-	return false
-}
-
-// mayMeet tells whether one path may fit two endpoints.
-func mayMeet(a, b []string) bool {
-	for i := range max(len(a), len(b)) {
-		one, other := segmentAt(a, i), segmentAt(b, i)
-		switch {
-		case strings.ContainsAny(one+other, "*("):
-			return true
-		case one == "" || other == "":
-			return strings.HasSuffix(one+other, "?")
-		case one != other && one[0] != ':' && other[0] != ':':
-			return false
-		}
-	}
-	return true
-}
-
-func segmentAt(segments []string, i int) string {
-	if i < len(segments) {
-		return segments[i]
-	}
-	return ""
-}
-
 func routeMethod(v value) string {
 	switch method := strings.ToUpper(v.member("method").text()); method {
 	case "", "ALL":
@@ -201,7 +152,7 @@ func routeShape() conditionShape {
 }
 
 // route translates one route.
-func (e *mockoonEnvironment) route(v value, priority int64) {
+func (e *mockoonEnvironment) route(v value) {
 	o, ok := e.out.entry(v)
 	if !ok {
 		return
@@ -209,7 +160,7 @@ func (e *mockoonEnvironment) route(v value, priority int64) {
 	o.skip("uuid", "method", "endpoint", "documentation", "enabled", "responses", "responseMode", "type", "streamingMode", "streamingInterval")
 	o.done()
 	if v.member("type").text() == "crud" {
-		e.collection(v, priority)
+		e.collection(v)
 		return
 	}
 	m := e.out.mock(v)
@@ -218,9 +169,6 @@ func (e *mockoonEnvironment) route(v value, priority int64) {
 	m.text("folder", e.inFolder[v.pointer])
 	if v.member("enabled").ok() && !v.member("enabled").isTrue() {
 		m.set("enabled", falseNode())
-	}
-	if priority > 0 {
-		m.set("priority", numberNode(priority))
 	}
 	m.request.set("method", textNode(routeMethod(v)))
 	e.endpoint(m, v.member("endpoint"))

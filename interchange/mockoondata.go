@@ -11,7 +11,7 @@ import (
 )
 
 // collection translates a route of the type CRUD over a bucket of data.
-func (e *mockoonEnvironment) collection(v value, priority int64) {
+func (e *mockoonEnvironment) collection(v value) {
 	endpoint := strings.Trim(v.member("endpoint").text(), "/")
 	responses := v.member("responses").items()
 	if strings.ContainsAny(endpoint, ":*(?+") || len(responses) == 0 {
@@ -28,9 +28,6 @@ func (e *mockoonEnvironment) collection(v value, priority int64) {
 	if id := main.member("crudKey").text(); id != "" && id != "id" {
 		c.set("id", textNode(id))
 	}
-	if priority > 0 {
-		c.set("priority", numberNode(priority))
-	}
 	c.set("delay", e.delay(main))
 	if !e.seed(c, main, endpoint) {
 		return
@@ -39,7 +36,9 @@ func (e *mockoonEnvironment) collection(v value, priority int64) {
 	if sections := e.out.sections["collections"]; sections != nil {
 		name = mockbase.UniqueName(name, func(s string) bool { return sections.get(s) != nil })
 	}
-	e.out.section("collections", v, name, c.node())
+	made := c.node()
+	e.out.section("collections", v, name, made)
+	e.out.precedentCollection(made, c.get("path").Text, v)
 }
 
 // seed fills a collection with the data of a bucket. It reports false where the data is neither list nor object, so that it

@@ -33,9 +33,12 @@ type output struct {
 	title string
 	found int
 
-	mocks    []made
-	warnings []Warning
-	silenced int
+	mocks []made
+	// precedents are mocks and collections in the order of a tool that has one, as ranked tells.
+	precedents []*precedent
+	ranked     bool
+	warnings   []Warning
+	silenced   int
 	// sections are the other parts of the definition, by key.
 	sections map[string]*doc
 	sources  map[string]value
@@ -139,6 +142,8 @@ type mock struct {
 	conditions []*mockbase.Node
 	responses  []*mockbase.Node
 	unmetOnes  []string
+	// strength is what decides in the tool between mocks of equal priority, before their order.
+	strength int
 }
 
 // mock begins a mock for an entry of the source.
@@ -207,11 +212,15 @@ func (o *output) add(m *mock) {
 		return
 	}
 	node := m.finish()
-	if _, err := mockbase.DecodeMock(node.JSON(), mockbase.FormatJSON); err != nil {
+	decoded, err := mockbase.DecodeMock(node.JSON(), mockbase.FormatJSON)
+	if err != nil {
 		o.refused(m.from, fieldsOf(err))
 		return
 	}
 	o.mocks = append(o.mocks, made{node, m.from})
+	if o.ranked && len(m.unmetOnes) == 0 {
+		o.precedent(node, decoded, m.from, m.strength)
+	}
 }
 
 // refused warns of an entry whose mock has faults.
