@@ -214,7 +214,7 @@ func (s *Server) auditRefusal(c *call, err error) {
 
 // auditFilters are the parameters of the audit log.
 func auditFilters() []string {
-	return []string{"since", "until", "actor", "action", "target", "outcome", "ip", "requestId", "limit", "cursor"}
+	return []string{"since", "until", "actor", "action", "target", "outcome", "ip", "requestId", "limit", "cursor", "count"}
 }
 
 // auditView is an entry as the API shows one (rule M-20).
@@ -250,7 +250,7 @@ func (s *Server) listAudit(c *call) error {
 		Outcome: mockbase.AuditOutcome(p.choice("outcome", []string{string(mockbase.AuditSuccess), string(mockbase.AuditDenied), string(mockbase.AuditFailed)})),
 		IP:      p.text("ip"), RequestID: p.text("requestId"),
 	}
-	limit := p.number("limit", 1, maxLimit, defaultLimit)
+	limit, l := p.number("limit", 1, maxLimit, defaultLimit), listing{count: p.flag("count")}
 	if err := p.err(); err != nil {
 		return err
 	}
@@ -273,7 +273,14 @@ func (s *Server) listAudit(c *call) error {
 		entries = entries[:limit]
 		next = p.newestBehind(entries[limit-1].ID)
 	}
-	return c.list(listing{}, viewEntries(entries), 0, next)
+	total := 0
+	if f.Before = ""; l.count {
+		total, err = s.Accounts.AuditCount(c.ctx(), f)
+	}
+	if err != nil {
+		return err
+	}
+	return c.list(l, viewEntries(entries), total, next)
 }
 
 // exportAudit writes all entries that a filter selects, a line each. Only what fails before the first line can be told.

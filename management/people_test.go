@@ -216,6 +216,13 @@ func TestM231_the_log_is_filtered_paged_and_tells_what_was_sent(t *testing.T) {
 	if all := len(first.names("id")) + len(rest.names("id")); all != 3 {
 		t.Errorf("%d entries on two pages", all)
 	}
+	counted := w.do("GET", "/admin/audit?count=true&limit=2", admin, "").want(200).json()
+	if counted["total"] != float64(3) || w.do("GET", "/admin/audit?count=true&cursor="+counted["nextCursor"].(string), admin, "").want(200).json()["total"] != float64(3) {
+		t.Errorf("counted %v", counted)
+	}
+	if got := w.do("GET", "/admin/audit?count=true&outcome=denied", admin, "").want(200).json()["total"]; got != float64(1) {
+		t.Errorf("%v denials", got)
+	}
 	w.do("GET", "/admin/audit?cursor=x", admin, "").want(400, mockbase.CodeInvalidCursor)
 	// It is never changed.
 	for _, method := range []string{http.MethodDelete, http.MethodPut, http.MethodPost} {

@@ -93,6 +93,7 @@ type Records interface {
 	// FailAudit notes that what an entry tells of failed: its outcome reads failed where it was success.
 	FailAudit(ctx context.Context, id string) error
 	AuditEntries(ctx context.Context, f mockbase.AuditFilter, limit int) ([]*mockbase.AuditEntry, error)
+	AuditCount(ctx context.Context, f mockbase.AuditFilter) (int, error)
 	Replay(ctx context.Context, r *mockbase.Replay, since time.Time) (*mockbase.Replay, error)
 	PutReplay(ctx context.Context, r *mockbase.Replay) error
 }

@@ -64,6 +64,8 @@ type Audit interface {
 	FailAudit(ctx context.Context, id string) error
 	// AuditEntries returns at most limit entries that the filter selects, the newest first.
 	AuditEntries(ctx context.Context, f mockbase.AuditFilter, limit int) ([]*mockbase.AuditEntry, error)
+	// AuditCount returns how many entries the filter selects.
+	AuditCount(ctx context.Context, f mockbase.AuditFilter) (int, error)
 	// TrimAudit deletes the entries before a time and returns their number.
 	TrimAudit(ctx context.Context, before time.Time) (int, error)
 }

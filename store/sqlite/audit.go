@@ -54,6 +54,16 @@ func (d *DB) AuditEntries(ctx context.Context, f mockbase.AuditFilter, limit int
 	return collect("read audit log", rows, scanAudit)
 }
 
+// AuditCount returns how many entries a filter selects.
+func (d *DB) AuditCount(ctx context.Context, f mockbase.AuditFilter) (int, error) {
+	where, args := auditConditions(f)
+	var n int
+	if err := d.definitions.read.QueryRowContext(ctx, "SELECT count(*) FROM audit"+where, args...).Scan(&n); err != nil {
+		return 0, fault("count audit log", err)
+	}
+	return n, nil
+}
+
 // auditConditions writes a filter as SQL. Only its values come from outside, and they are arguments.
 func auditConditions(f mockbase.AuditFilter) (where string, args []any) {
 	var terms []string

@@ -51,6 +51,9 @@ func entries(t *testing.T, s store.Store, f mockbase.AuditFilter) []*mockbase.Au
 	t.Helper()
 	all, err := s.AuditEntries(t.Context(), f, 100)
 	ok(t, "read audit log", err)
+	n, err := s.AuditCount(t.Context(), f)
+	ok(t, "count audit log", err)
+	same(t, "number of entries", n, len(all))
 	return all
 }
 
