@@ -99,7 +99,12 @@ func (a *acceptance) wants(t *mediaType) *mockbase.Node {
 	for _, l := range a.levels {
 		list = append(list, accepts(matching(atLeast(l, own), a.better(t, l, everyName)...)))
 	}
-	for _, l := range []level{levelFull, levelAny} {
+	ranged := []level{levelFull, levelAny}
+	if a.coarse() {
+		ranged = nil
+		list = append(list, a.byRange(t, levelAny))
+	}
+	for _, l := range ranged {
 		list = append(list, a.byRange(t, l))
 		if a.usualIsBefore(t) && a.usual.parsed.kind != t.parsed.kind {
 			_, ranges := t.parsed.names()
@@ -110,6 +115,9 @@ func (a *acceptance) wants(t *mediaType) *mockbase.Node {
 	when.list("anyOf", list)
 	return when.node()
 }
+
+// coarse tells that the document has too many media types for more conditions than are needed.
+func (a *acceptance) coarse() bool { return !slices.Contains(a.levels, levelHalf) }
 
 // byRange is the condition that a media type is picked which is not named but by a range, while the usual one is named with less
 // where it comes first.
