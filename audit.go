@@ -103,6 +103,19 @@ func (d *AuditDraft) Pending() *AuditEntry {
 	return &entry
 }
 
+// Besides makes the entry of something else that the change brings about: by the same actor, in the same request, with an id of
+// its own. It returns nil without a draft.
+func (d *AuditDraft) Besides(action string, target AuditTarget) *AuditEntry {
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.entry
+	e.ID, e.Action, e.Target, e.Before, e.After = NewID(PrefixAudit, e.At), action, target, nil, nil
+	return &e
+}
+
 // ID is the id of the entry, "" without a draft.
 func (d *AuditDraft) ID() string {
 	if d == nil {

@@ -77,7 +77,7 @@ type Invitation struct {
 	Role   InstanceRole
 	Grants []Grant
 	Hash   []byte
-	// CreatedBy is the id of the user who invited.
+	// CreatedBy is the id of the user who invited, "" for whoever runs the machine.
 	CreatedBy string
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -88,8 +88,10 @@ type Invitation struct {
 // PasswordReset lets a user choose a new password once, without the old one (rule M-42). Its secret is kept as a SHA-256
 // digest only. A user has one at most: a new one ends the one before.
 type PasswordReset struct {
-	UserID    string
-	Hash      []byte
+	UserID string
+	Hash   []byte
+	// CreatedBy is the id of the administrator who made it, "" for whoever runs the machine.
+	CreatedBy string
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }

@@ -266,7 +266,7 @@ func (s *Server) createPasswordReset(c *call) error {
 		return err
 	}
 	secret, now := auth.NewLinkSecret(), s.clock()
-	reset := &mockbase.PasswordReset{UserID: u.ID, Hash: secret.Hash, CreatedAt: now, ExpiresAt: now.Add(resetLife)}
+	reset := &mockbase.PasswordReset{UserID: u.ID, Hash: secret.Hash, CreatedBy: c.caller.user.ID, CreatedAt: now, ExpiresAt: now.Add(resetLife)}
 	c.noteTarget(u.ID, u.Email, nil, nil)
 	answer := &answer{status: http.StatusCreated, mediaType: typeJSON, body: encode(struct {
 		URL       string `json:"url"`

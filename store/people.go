@@ -8,8 +8,14 @@ import (
 )
 
 // Invitations keeps invitations (rule M-42). One is found by the digest of its secret.
+//
+// An invitation is open until it is accepted, its end has come, or its maker could not make it any more: an administrator may
+// invite anybody, somebody else members into projects that they own, of those that are still there. Changes of users and
+// members that take such a right away delete the open invitations that it was needed for, and write an entry endInvitation of
+// each where their context carries one.
 type Invitations interface {
-	// CreateInvitation fails with CodeNameTaken when a user has the e-mail address.
+	// CreateInvitation fails with CodeNameTaken when a user has the e-mail address, and with CodeForbidden when its maker has
+	// no right to make it.
 	CreateInvitation(ctx context.Context, i *mockbase.Invitation) error
 	// Invitations returns all of them, those that were accepted or have expired too, the newest first.
 	Invitations(ctx context.Context) ([]*mockbase.Invitation, error)
@@ -25,8 +31,13 @@ type Invitations interface {
 }
 
 // PasswordResets keeps one-use links to a new password (rule M-42).
+//
+// A reset is open until it is used, its end has come, or its maker is no administrator any more who is not disabled. It ends too
+// when its user gets another address or password or is disabled. The change that ends one deletes it, and writes an entry
+// endPasswordReset where its context carries one.
 type PasswordResets interface {
-	// CreatePasswordReset puts the reset in the place of the user's former one. It fails with CodeNotFound.
+	// CreatePasswordReset puts the reset in the place of the user's former one. It fails with CodeNotFound, and with CodeForbidden
+	// when its maker has no right to make it.
 	CreatePasswordReset(ctx context.Context, r *mockbase.PasswordReset) error
 	// PasswordResetByHash fails with CodeNotFound when there is no such reset that is open at now.
 	PasswordResetByHash(ctx context.Context, hash []byte, now time.Time) (*mockbase.PasswordReset, error)

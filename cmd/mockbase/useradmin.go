@@ -137,20 +137,10 @@ func (c *userInviteCommand) runOffline(p *process, role mockbase.InstanceRole) e
 		return &failure{code: exitUsage, err: errors.New("--member needs a server"), fix: "leave it out, or sign in with mockbase login"}
 	}
 	return p.withAccounts(&c.Data, mustExist, func(db *sqlite.DB) error {
-		users, err := db.AllUsers(p.ctx)
-		if err != nil {
-			return fail(exitEnvironment, "list accounts", err)
-		}
 		now, secret := p.clock().UTC(), auth.NewLinkSecret()
 		made := &mockbase.Invitation{
 			ID: mockbase.NewID(mockbase.PrefixInvite, now), Email: strings.ToLower(c.Address), Role: role, Hash: secret.Hash,
 			CreatedAt: now, ExpiresAt: now.Add(invitationLife),
-		}
-		for _, u := range users {
-			if u.Role == mockbase.InstanceAdmin && !u.Disabled {
-				made.CreatedBy = u.ID
-				break
-			}
 		}
 		target := &mockbase.User{ID: made.ID, Email: made.Email}
 		if err := db.CreateInvitation(p.audited("createInvitation", target), made); err != nil {

@@ -42,7 +42,7 @@ func insertUser(ctx context.Context, tx *sql.Tx, u *mockbase.User) error {
 // UpdateUser replaces a user.
 func (d *DB) UpdateUser(ctx context.Context, u *mockbase.User) error {
 	return d.definitions.change(ctx, "change user", func(ctx context.Context, tx *sql.Tx) error {
-		return updateUser(ctx, tx, u)
+		return d.updateUser(ctx, tx, u)
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // LatestVersion is the newest version of the definitions' schema.
-const LatestVersion = 12
+const LatestVersion = 13
 
 // MigrateTo makes a database file of an older version of the schema.
 func MigrateTo(ctx context.Context, path string, version int64) error {

@@ -28,7 +28,10 @@ func (d *DB) CreateInvitation(ctx context.Context, i *mockbase.Invitation) error
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO invitations ("+invitationColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", i.ID, i.Email,
 			string(i.Role), grants, i.Hash, i.CreatedBy, nanos(i.CreatedAt), nanos(i.ExpiresAt), nanos(i.AcceptedAt))
-		return err
+		if err != nil {
+			return err
+		}
+		return stands(ctx, tx, "SELECT "+mayInvite+" FROM invitations WHERE id = ?", i.ID)
 	})
 }
 
@@ -53,7 +56,7 @@ type rower interface {
 }
 
 func openInvitation(ctx context.Context, in rower, hash []byte, now time.Time) (*mockbase.Invitation, error) {
-	return scanInvitation(in.QueryRowContext(ctx, "SELECT "+invitationColumns+" FROM invitations WHERE hash = ? AND accepted_at = 0 AND expires_at > ?",
+	return scanInvitation(in.QueryRowContext(ctx, "SELECT "+invitationColumns+" FROM invitations WHERE hash = ? AND accepted_at = 0 AND expires_at > ? AND "+mayInvite,
 		hash, nanos(now)))
 }
 
@@ -121,12 +124,15 @@ func (d *DB) DeleteExpiredInvitations(ctx context.Context, before time.Time) (in
 // CreatePasswordReset stores a reset in the place of the user's former one.
 func (d *DB) CreatePasswordReset(ctx context.Context, r *mockbase.PasswordReset) error {
 	return d.definitions.change(ctx, "create password reset", func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO password_resets (user_id, hash, created_at, expires_at) VALUES (?, ?, ?, ?)",
-			r.UserID, r.Hash, nanos(r.CreatedAt), nanos(r.ExpiresAt))
-		if breaksReference(err) {
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO password_resets (user_id, hash, created_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
+			r.UserID, r.Hash, r.CreatedBy, nanos(r.CreatedAt), nanos(r.ExpiresAt))
+		switch {
+		case breaksReference(err):
 			return noUser()
+		case err != nil:
+			return err
 		}
-		return err
+		return stands(ctx, tx, "SELECT "+mayReset+" FROM password_resets WHERE user_id = ?", r.UserID)
 	})
 }
 
@@ -139,8 +145,8 @@ func (d *DB) PasswordResetByHash(ctx context.Context, hash []byte, now time.Time
 func openReset(ctx context.Context, in rower, hash []byte, now time.Time) (*mockbase.PasswordReset, error) {
 	r := mockbase.PasswordReset{Hash: hash}
 	var created, expires int64
-	err := in.QueryRowContext(ctx, "SELECT user_id, created_at, expires_at FROM password_resets WHERE hash = ? AND expires_at > ?",
-		hash, nanos(now)).Scan(&r.UserID, &created, &expires)
+	err := in.QueryRowContext(ctx, "SELECT user_id, created_by, created_at, expires_at FROM password_resets WHERE hash = ? AND expires_at > ? AND "+mayReset,
+		hash, nanos(now)).Scan(&r.UserID, &r.CreatedBy, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, mockbase.Errorf(mockbase.CodeNotFound, "there is no such password reset")
 	}
@@ -159,7 +165,7 @@ func (d *DB) UsePasswordReset(ctx context.Context, hash []byte, c mockbase.UserC
 			return err
 		}
 		c.ID = reset.UserID
-		u, err = changeUser(ctx, tx, c)
+		u, err = d.changeUser(ctx, tx, c)
 		return err
 	})
 	if err != nil {

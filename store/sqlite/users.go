@@ -21,7 +21,7 @@ func (d *DB) AllUsers(ctx context.Context) ([]*mockbase.User, error) {
 // ChangeUser changes a user and ends what the change says.
 func (d *DB) ChangeUser(ctx context.Context, c mockbase.UserChange) (u *mockbase.User, err error) {
 	err = d.definitions.change(ctx, "change user", func(ctx context.Context, tx *sql.Tx) error {
-		u, err = changeUser(ctx, tx, c)
+		u, err = d.changeUser(ctx, tx, c)
 		return err
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *DB) ChangeUser(ctx context.Context, c mockbase.UserChange) (u *mockbase
 	return u, nil
 }
 
-func changeUser(ctx context.Context, tx *sql.Tx, c mockbase.UserChange) (*mockbase.User, error) {
+func (d *DB) changeUser(ctx context.Context, tx *sql.Tx, c mockbase.UserChange) (*mockbase.User, error) {
 	u, err := scanUser(tx.QueryRowContext(ctx, "SELECT "+userColumns+" FROM users WHERE id = ?", c.ID))
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func changeUser(ctx context.Context, tx *sql.Tx, c mockbase.UserChange) (*mockba
 		return nil, err
 	}
 	u.ID = c.ID
-	if err := updateUser(ctx, tx, u); err != nil {
+	if err := d.updateUser(ctx, tx, u); err != nil {
 		return nil, err
 	}
 	if c.EndSignIns {
@@ -54,9 +54,13 @@ func changeUser(ctx context.Context, tx *sql.Tx, c mockbase.UserChange) (*mockba
 	return u, nil
 }
 
-// updateUser replaces a user, and refuses to leave the server without an administrator.
-func updateUser(ctx context.Context, tx *sql.Tx, u *mockbase.User) error {
-	return keepAdmin(ctx, tx, func() error {
+// updateUser replaces a user, ends the links that do not outlive the change, and refuses to leave the server without an
+// administrator.
+func (d *DB) updateUser(ctx context.Context, tx *sql.Tx, u *mockbase.User) error {
+	if err := d.endResetsOf(ctx, tx, u); err != nil {
+		return err
+	}
+	err := keepAdmin(ctx, tx, func() error {
 		rows, err := changed(tx.ExecContext(ctx, `UPDATE users SET email = ?, name = ?, role = ?, password_hash = ?, disabled = ?, epoch = ?,
 			last_seen_at = ?, created_at = ?, updated_at = ? WHERE id = ?`, u.Email, u.Name, string(u.Role), u.PasswordHash, u.Disabled,
 			u.Epoch, nanos(u.LastSeenAt), nanos(u.CreatedAt), nanos(u.UpdatedAt), u.ID))
@@ -65,6 +69,10 @@ func updateUser(ctx context.Context, tx *sql.Tx, u *mockbase.User) error {
 		}
 		return emailTaken(u, err)
 	})
+	if err != nil {
+		return err
+	}
+	return d.endLinksBy(ctx, tx, u.ID)
 }
 
 // keepAdmin refuses a change after which there is no administrator any more who is not disabled (rule M-50).
@@ -103,13 +111,17 @@ func (d *DB) DeleteUser(ctx context.Context, id string) error {
 		if err := endTokens(ctx, tx, id); err != nil {
 			return err
 		}
-		return keepAdmin(ctx, tx, func() error {
+		err := keepAdmin(ctx, tx, func() error {
 			rows, err := changed(tx.ExecContext(ctx, "DELETE FROM users WHERE id = ?", id))
 			if err == nil && rows == 0 {
 				return noUser()
 			}
 			return err
 		})
+		if err != nil {
+			return err
+		}
+		return d.endLinksBy(ctx, tx, id)
 	})
 }
 
@@ -199,7 +211,10 @@ func (d *DB) PutMember(ctx context.Context, projectID, userID string, role mockb
 			}
 			return err
 		}
-		return keepOwner(ctx, tx, projectID, before)
+		if err := keepOwner(ctx, tx, projectID, before); err != nil {
+			return err
+		}
+		return d.endLinksBy(ctx, tx, userID)
 	})
 	return added && err == nil, err
 }
@@ -245,7 +260,10 @@ func (d *DB) DeleteMember(ctx context.Context, projectID, userID string) error {
 		case err != nil || role != mockbase.RoleOwner:
 			return err
 		}
-		return keepOwner(ctx, tx, projectID, before)
+		if err := keepOwner(ctx, tx, projectID, before); err != nil {
+			return err
+		}
+		return d.endLinksBy(ctx, tx, userID)
 	})
 }
 

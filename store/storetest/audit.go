@@ -142,12 +142,12 @@ func changeAndEntryTogether(t *testing.T, s store.Store) {
 
 func everyChangeIsAudited(t *testing.T, s store.Store) {
 	t.Helper()
-	ok(t, "create user", s.CreateUser(t.Context(), user("ada")))
+	ok(t, "create user", s.CreateUser(t.Context(), admin("ada")))
 	ok(t, "create user", s.CreateUser(t.Context(), user("bob")))
 	ok(t, "create sign-in", s.CreateSignIn(t.Context(), signIn("two", "usr_ada")))
 	ok(t, "create invitation", s.CreateInvitation(t.Context(), invitation("two")))
 	for i, change := range []func(ctx context.Context) error{
-		func(ctx context.Context) error { return s.UpdateUser(ctx, user("ada")) },
+		func(ctx context.Context) error { return s.UpdateUser(ctx, admin("ada")) },
 		func(ctx context.Context) error { return s.Apply(ctx, creation("shop", "usr_ada")) },
 		func(ctx context.Context) error {
 			_, err := s.PutMember(ctx, "prj_shop", "usr_bob", mockbase.RoleViewer, noon())

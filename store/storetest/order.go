@@ -28,7 +28,7 @@ func ids[T any](list []T, id func(T) string) []string {
 
 func sameTimeByID(t *testing.T, s store.Store) {
 	t.Helper()
-	ok(t, "create user", s.CreateUser(t.Context(), user("ada")))
+	ok(t, "create user", s.CreateUser(t.Context(), admin("ada")))
 	ok(t, "create project", s.Apply(t.Context(), creation("shop", "usr_ada")))
 	names := []string{"b", "d", "a", "c"}
 	set := mockbase.ChangeSet{ProjectID: "prj_shop", IfRevision: 1}

@@ -14,6 +14,11 @@ func secretPromises() []promise {
 	return []promise{
 		{"M-126: invitations are kept, found while they are open, and deleted", invitationsAreKept},
 		{"M-114: of several who accept an invitation one gets the account and the roles", invitationOnce},
+		{"M-127: nobody stores a link that they have no right to make", linksNeedRights},
+		{"M-39: an open invitation ends with the right to make it, for good", invitationsEnd},
+		{"M-31: a link is as good as the rights of its maker, however they were lost", linksAreOfRights},
+		{"M-42: a reset ends with the address, the password or the account that it is for", resetsEnd},
+		{"M-20: links that end are told of in the audit log", endsAreTold},
 		{"M-42: a reset is good once, until its end, and until the next one", resetsAreKept},
 		{"M-110: of several uses of a reset one succeeds", resetOnce},
 		{"M-41: tokens are kept, found by their digest, touched and deleted", tokensAreKept},
@@ -44,7 +49,7 @@ func invitation(name string) *mockbase.Invitation {
 
 func reset(name string) *mockbase.PasswordReset {
 	return &mockbase.PasswordReset{
-		UserID: "usr_ada", Hash: []byte("secret of reset " + name), CreatedAt: noon(), ExpiresAt: noon().Add(time.Hour),
+		UserID: "usr_ada", Hash: []byte("secret of reset " + name), CreatedBy: "usr_ada", CreatedAt: noon(), ExpiresAt: noon().Add(time.Hour),
 	}
 }
 
@@ -63,6 +68,7 @@ func token(name string) *mockbase.Token {
 
 func invitationsAreKept(t *testing.T, s store.Store) {
 	t.Helper()
+	ok(t, "create user", s.CreateUser(t.Context(), admin("ada")))
 	for _, name := range []string{"one", "two"} {
 		ok(t, "create", s.CreateInvitation(t.Context(), invitation(name)))
 	}
@@ -78,7 +84,6 @@ func invitationsAreKept(t *testing.T, s store.Store) {
 		_, err = s.InvitationByHash(t.Context(), hash, noon())
 		wantCode(t, "find none", err, mockbase.CodeNotFound)
 	}
-	ok(t, "create user", s.CreateUser(t.Context(), user("ada")))
 	taken := invitation("three")
 	taken.Email = "ADA@example.com"
 	wantCode(t, "invite who is there", s.CreateInvitation(t.Context(), taken), mockbase.CodeNameTaken)
@@ -91,7 +96,7 @@ func invitationsAreKept(t *testing.T, s store.Store) {
 
 func invitationOnce(t *testing.T, s store.Store) {
 	t.Helper()
-	ok(t, "create user", s.CreateUser(t.Context(), user("ada")))
+	ok(t, "create user", s.CreateUser(t.Context(), admin("ada")))
 	ok(t, "create project", s.Apply(t.Context(), creation("shop", "usr_ada")))
 	ok(t, "create", s.CreateInvitation(t.Context(), invitation("one")))
 	hash := []byte("secret of one")
@@ -124,7 +129,7 @@ func invitationOnce(t *testing.T, s store.Store) {
 func resetsAreKept(t *testing.T, s store.Store) {
 	t.Helper()
 	wantCode(t, "reset nobody", s.CreatePasswordReset(t.Context(), reset("one")), mockbase.CodeNotFound)
-	ok(t, "create user", s.CreateUser(t.Context(), user("ada")))
+	ok(t, "create user", s.CreateUser(t.Context(), admin("ada")))
 	ok(t, "create", s.CreatePasswordReset(t.Context(), reset("one")))
 	found, err := s.PasswordResetByHash(t.Context(), []byte("secret of reset one"), noon())
 	ok(t, "find", err)
@@ -138,7 +143,7 @@ func resetsAreKept(t *testing.T, s store.Store) {
 
 func resetOnce(t *testing.T, s store.Store) {
 	t.Helper()
-	ok(t, "create user", s.CreateUser(t.Context(), user("ada")))
+	ok(t, "create user", s.CreateUser(t.Context(), admin("ada")))
 	ok(t, "create sign-in", s.CreateSignIn(t.Context(), signIn("one", "usr_ada")))
 	ok(t, "create", s.CreatePasswordReset(t.Context(), reset("one")))
 	change := mockbase.UserChange{EndSignIns: true, At: noon(), Change: func(u *mockbase.User) error { u.PasswordHash = "new"; return nil }}
