@@ -3,6 +3,7 @@ package mockbase
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -24,6 +25,19 @@ const (
 	PrefixBackup   = "bkp_"
 	PrefixDocument = "doc_"
 )
+
+// HasIDPrefix tells whether a name begins as an id does, so that it could stand for what it does not name (rule M-3).
+func HasIDPrefix(name string) bool {
+	for _, prefix := range [...]string{
+		PrefixProject, PrefixMock, PrefixExchange, PrefixUser, PrefixToken, PrefixSignIn, PrefixKey, PrefixSession, PrefixBan, PrefixInvite,
+		PrefixAudit, PrefixBackup, PrefixDocument,
+	} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
 
 // NewID makes an opaque prefixed ULID for an object made at now. Ids made later sort later, to the millisecond. An id is
 // no secret: whoever knows one still needs the right to what it names.

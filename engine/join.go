@@ -44,8 +44,8 @@ func (c *call) join() *failure {
 	case c.sessionClash:
 		return badSession("The path and the header " + headerSession + " name different sessions, or there are several of the header.")
 	case !session.ValidName(c.sessionName):
-		return badSession("The name of a session is 1 to 64 of A-Z, a-z, 0-9, point, underscore and hyphen, which " +
-			quoted(c.sessionName) + " is not.")
+		return badSession("The name of a session is 1 to 64 of A-Z, a-z, 0-9, point, underscore and hyphen, and does not begin as an id " +
+			"does; " + quoted(c.sessionName) + " is no such name.")
 	}
 	begin := c.program.sessions.Join
 	if c.looking {

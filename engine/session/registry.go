@@ -81,9 +81,10 @@ func (r *Registry) most() int { return cmp.Or(r.quota(), DefaultQuota) }
 // SetSeed sets the project's seed, which holds for every session that was given none; "" is none.
 func (r *Registry) SetSeed(seed string) { r.seed.Store(&seed) }
 
-// ValidName tells whether a session may have this name: 1 to 64 of A-Z, a-z, 0-9, point, underscore and hyphen (rule AA6).
+// ValidName tells whether a session may have this name: 1 to 64 of A-Z, a-z, 0-9, point, underscore and hyphen (rule AA6),
+// and not beginning as an id does (rule M-3).
 func ValidName(name string) bool {
-	if name == "" || len(name) > maxName {
+	if name == "" || len(name) > maxName || mockbase.HasIDPrefix(name) {
 		return false
 	}
 	for i := range len(name) {
@@ -194,7 +195,7 @@ func (spec *Spec) check() error {
 	if spec.Name != "" && !ValidName(spec.Name) {
 		faults.Append(mockbase.FieldError{
 			Pointer: "#/name", Code: mockbase.FieldPattern,
-			Detail: "must be 1 to 64 of A-Z, a-z, 0-9, point, underscore and hyphen",
+			Detail: "must be 1 to 64 of A-Z, a-z, 0-9, point, underscore and hyphen, and not begin as an id does, such as ses_",
 		})
 	}
 	if spec.TTL < 0 || spec.TTL > MaxTTL {

@@ -39,6 +39,8 @@ func TestAA6_names_of_sessions(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a": true, "ci-7": true, "A.b_c-9": true, strings.Repeat("x", 64): true,
 		"": false, strings.Repeat("x", 65): false, "a b": false, "a/b": false, "é": false, "a~": false, "a%2D": false,
+		// M-3: what begins as an id does could stand for another session.
+		"ses_01M8PKMT2C2PM2QKJ9G0CR7HAZ": false, "mck_a": false, "prj_": false, "ses-1": true, "my_ses_1": true,
 	} {
 		if got := session.ValidName(name); got != want {
 			t.Errorf("ValidName(%q) is %t, want %t", name, got, want)
