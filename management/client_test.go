@@ -256,8 +256,7 @@ func (a *reply) problem() problem {
 	if a.header.Get("Content-Type") != "application/problem+json" || p.Status != a.status || p.Title == "" || p.Detail == "" {
 		a.t.Errorf("problem of type %q: %s", a.header.Get("Content-Type"), a.body)
 	}
-	// An answer that is told again names the request that it was the answer to.
-	if p.Instance != p.RequestID || p.RequestID != a.header.Get("X-Request-Id") && a.header.Get("Idempotency-Replayed") == "" {
+	if p.Instance != p.RequestID || p.RequestID != a.header.Get("X-Request-Id") {
 		a.t.Errorf("request id %q, instance %q, header %q", p.RequestID, p.Instance, a.header.Get("X-Request-Id"))
 	}
 	if p.Type != "/docs/problems/"+string(p.Code) && p.Code != mockbase.CodeRateLimited && p.Code != mockbase.CodeLoginBanned && p.Code != mockbase.CodeUnavailable &&

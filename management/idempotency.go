@@ -265,12 +265,30 @@ func (*Server) digest(c *call) ([sha256.Size]byte, error) {
 	return sum, nil
 }
 
-// repeat writes an answer again.
+// repeat writes an answer again. A problem names the request that is answered now, as its header does (rule M-5).
 func (c *call) repeat(kept *answer) error {
+	body := kept.body
+	if kept.mediaType == problemType {
+		body = ofRequest(body, RequestID(c.ctx()))
+	}
 	c.header().Set("Idempotency-Replayed", "true")
 	maps.Copy(c.header(), kept.header)
-	c.server.write(c.Response(), c.Request(), kept.status, kept.mediaType, kept.body)
+	c.server.write(c.Response(), c.Request(), kept.status, kept.mediaType, body)
 	return nil
+}
+
+// ofRequest is the body of a problem with the id of another request.
+func ofRequest(body []byte, id string) []byte {
+	root, err := mockbase.ParseNode(body, mockbase.FormatJSON, mockbase.ParseLimits{Bytes: len(body) + 1})
+	if err != nil {
+		return body
+	}
+	for i, m := range root.Members {
+		if m.Key == "instance" || m.Key == "requestId" {
+			root.Members[i].Value = &mockbase.Node{Kind: mockbase.NodeText, Text: id}
+		}
+	}
+	return append(root.JSON(), '\n')
 }
 
 // visible tells whether a key consists of 1 to 255 visible ASCII characters.
