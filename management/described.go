@@ -26,10 +26,10 @@ func describedRoutes(list []string) []route {
 		{id: "M-164", method: http.MethodGet, path: documents, access: accessViewer, scope: scopeMocksRead, operation: "listDocuments", handle: (*Server).listDocuments, query: list, patience: definitionPatience},
 		{id: "M-165", method: http.MethodPost, path: documents, access: accessEditor, scope: scopeMocksWrite, operation: "createDocument", handle: (*Server).createDocument, query: []string{"name", "root", "limits"}, creates: true, body: maxDefinitionBody, patience: definitionPatience},
 		{id: "M-166", method: http.MethodGet, path: document, access: accessViewer, scope: scopeMocksRead, operation: "getDocument", handle: (*Server).getDocument},
-		{id: "M-169", method: http.MethodPatch, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "updateDocument", handle: (*Server).updateDocument, query: []string{"takeOver", "limits"}},
-		{id: "M-170", method: http.MethodDelete, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "deleteDocument", handle: (*Server).deleteDocument, query: takeOver},
+		{id: "M-169", method: http.MethodPatch, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "updateDocument", handle: (*Server).updateDocument, versioned: true, query: []string{"takeOver", "limits"}},
+		{id: "M-170", method: http.MethodDelete, path: document, access: accessEditor, scope: scopeMocksWrite, operation: "deleteDocument", handle: (*Server).deleteDocument, versioned: true, query: takeOver},
 		{id: "M-167", method: http.MethodGet, path: text, access: accessViewer, scope: scopeMocksRead, operation: "getDocumentContent", handle: (*Server).documentContent, offers: []string{typeYAML, typeJSON}},
-		{id: "M-168", method: http.MethodPut, path: text, access: accessEditor, scope: scopeMocksWrite, operation: "setDocumentContent", handle: (*Server).setDocumentContent, query: []string{"takeOver", "root"}, body: maxDefinitionBody, patience: definitionPatience},
+		{id: "M-168", method: http.MethodPut, path: text, access: accessEditor, scope: scopeMocksWrite, operation: "setDocumentContent", handle: (*Server).setDocumentContent, versioned: true, query: []string{"takeOver", "root"}, body: maxDefinitionBody, patience: definitionPatience},
 	}
 }
 

@@ -73,6 +73,28 @@ func TestM12_another_query_is_another_request(t *testing.T) {
 }
 
 // The form of If-Match is that of RFC 9110, section 13.1.1.
+func TestM10_no_ETag_is_that_of_an_object_without_versions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range []struct{ method, path, body string }{
+		{http.MethodPatch, "/users/" + w.users[viewer].ID, `{"name":"Other"}`},
+		{http.MethodPatch, "/auth/me", `{"name":"Other"}`},
+		{http.MethodPut, "/projects/shop/members/" + w.users[viewer].ID, `{"role":"editor"}`},
+		{http.MethodDelete, "/projects/shop/members/" + w.users[viewer].ID, ""},
+		{http.MethodDelete, "/projects/shop/traffic", ""},
+	} {
+		sent := call{method: c.method, path: "/api/v1" + c.path, as: admin, body: c.body, header: map[string]string{"If-Match": `"v1"`}}
+		if c.method == http.MethodPatch {
+			sent.kind = "application/merge-patch+json"
+		}
+		w.send(sent).want(http.StatusPreconditionFailed, mockbase.CodeVersionMismatch)
+		sent.header["If-Match"] = "*"
+		if got := w.send(sent); got.status > 299 {
+			t.Errorf("%s %s with a star: %d %s", c.method, c.path, got.status, got.body)
+		}
+	}
+}
+
 func TestM10_If_Match_has_the_form_of_ETags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -38,8 +38,8 @@ func limitRoutes(list []string) []route {
 	return []route{
 		{id: "M-205", method: http.MethodGet, path: limits, access: accessViewer, scope: scopeLimitsRead, operation: "listRateLimits", handle: (*Server).listLimits, query: append(slices.Clip(list), "session")},
 		{id: "M-206", method: http.MethodGet, path: one, access: accessViewer, scope: scopeLimitsRead, operation: "getRateLimit", handle: (*Server).getLimit, query: session},
-		{id: "M-207", method: http.MethodPut, path: one, access: accessEditor, scope: scopeLimitsWrite, operation: "setRateLimit", handle: (*Server).setLimit},
-		{id: "M-208", method: http.MethodDelete, path: one, access: accessEditor, scope: scopeLimitsWrite, operation: "deleteRateLimit", handle: (*Server).deleteLimit},
+		{id: "M-207", method: http.MethodPut, path: one, access: accessEditor, scope: scopeLimitsWrite, operation: "setRateLimit", handle: (*Server).setLimit, versioned: true},
+		{id: "M-208", method: http.MethodDelete, path: one, access: accessEditor, scope: scopeLimitsWrite, operation: "deleteRateLimit", handle: (*Server).deleteLimit, versioned: true},
 		{id: "M-209", method: http.MethodGet, path: one + "/usage", access: accessViewer, scope: scopeLimitsRead, operation: "getRateLimitUsage", handle: (*Server).limitUsage, query: []string{"range", "session"}},
 		{id: "M-210", method: http.MethodGet, path: keys, access: accessViewer, scope: scopeLimitsRead, operation: "listRateLimitKeys", handle: (*Server).limitKeys, query: append(slices.Clip(list), "session", "key")},
 		{id: "M-211", method: http.MethodGet, path: keys + "/{keyId}", access: accessViewer, scope: scopeLimitsRead, operation: "getRateLimitKey", handle: (*Server).limitKey, query: session},

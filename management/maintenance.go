@@ -49,7 +49,7 @@ func maintenanceRoutes(list []string) []route {
 		{id: "M-235", method: http.MethodDelete, path: adminBackups + "/{id}", access: accessAdmin, operation: "deleteBackup", handle: (*Server).deleteBackup},
 		{id: "M-236", method: http.MethodGet, path: adminSystem, access: accessAdmin, operation: "getSystem", handle: (*Server).systemState},
 		{id: "M-237", method: http.MethodGet, path: adminConfig, access: accessAdmin, operation: "getConfig", handle: (*Server).configuration},
-		{id: "M-238", method: http.MethodPatch, path: adminConfig, access: accessAdmin, operation: "changeConfig", handle: (*Server).changeConfiguration},
+		{id: "M-238", method: http.MethodPatch, path: adminConfig, access: accessAdmin, operation: "changeConfig", handle: (*Server).changeConfiguration, versioned: true},
 	}
 }
 

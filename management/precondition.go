@@ -1,6 +1,7 @@
 package management
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ func readCondition(c *call, name string) condition {
 
 // checkCondition refuses an If-Match that is no list of ETags (RFC 9110, section 13.1.1): who sends one means a version, and
 // must not be taken for somebody who means another. The revision of a plan may be sent as the number that the plan tells.
+// No ETag is that of an object without versions.
 func checkCondition(c *call) error {
 	sent := c.Request().Header.Values("If-Match")
 	for text := range strings.SplitSeq(strings.Join(sent, ","), ",") {
@@ -55,6 +57,13 @@ func checkCondition(c *call) error {
 			return &mockbase.Error{
 				Code: mockbase.CodeInvalidParameter, Message: "If-Match is no list of ETags: " + shown(text),
 				Hint: `send the ETag with its quotes, as in If-Match: "v7", or *`,
+			}
+		}
+	}
+	if changes := c.route.method != http.MethodGet && c.route.method != http.MethodPost; changes && !c.route.versioned {
+		if cond := readCondition(c, "If-Match"); cond.given && !cond.any {
+			return &mockbase.Error{
+				Code: mockbase.CodeVersionMismatch, Message: "what this changes has no versions, so that no ETag is its own", Hint: "leave If-Match out, or send *",
 			}
 		}
 	}

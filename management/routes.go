@@ -67,6 +67,8 @@ type route struct {
 	creates bool
 	// passes tells that what the route creates ends with the process, so that a later one knows no answer to it.
 	passes bool
+	// versioned tells that a change compares If-Match with the version of its object (rule M-10).
+	versioned bool
 	// absent tells that the handler copes with an object, or a whole project, that does not exist.
 	absent bool
 	// tickets tells that a ticket in the query is a credential (rule M-71).
@@ -170,18 +172,18 @@ func routes() []route {
 		{id: "M-130", method: http.MethodGet, path: projects, access: accessAny, scope: scopeAny, operation: "listProjects", handle: (*Server).listProjects, query: list},
 		{id: "M-131", method: http.MethodPost, path: projects, access: accessAny, scope: scopeProjectAdmin, operation: "createProject", handle: (*Server).createProject, creates: true},
 		{id: "M-132", method: http.MethodGet, path: project, access: accessViewer, scope: scopeAny, operation: "getProject", handle: (*Server).getProject},
-		{id: "M-133", method: http.MethodPatch, path: project, access: accessOwner, scope: scopeProjectAdmin, operation: "updateProject", handle: (*Server).updateProject},
-		{id: "M-134", method: http.MethodDelete, path: project, access: accessOwner, scope: scopeProjectAdmin, operation: "deleteProject", handle: (*Server).deleteProject, query: []string{"confirm"}},
+		{id: "M-133", method: http.MethodPatch, path: project, access: accessOwner, scope: scopeProjectAdmin, operation: "updateProject", handle: (*Server).updateProject, versioned: true},
+		{id: "M-134", method: http.MethodDelete, path: project, access: accessOwner, scope: scopeProjectAdmin, operation: "deleteProject", handle: (*Server).deleteProject, versioned: true, query: []string{"confirm"}},
 
 		{id: "M-140", method: http.MethodGet, path: mocks, access: accessViewer, scope: scopeMocksRead, operation: "listMocks", handle: (*Server).listMocks, query: append(list, "tag", "folder", "method", "enabled", "source", "warning")},
 		{id: "M-141", method: http.MethodPost, path: mocks, access: accessEditor, scope: scopeMocksWrite, operation: "createMock", handle: (*Server).createMock, offers: eitherFormat, creates: true, body: maxMockBody},
 		{id: "M-142", method: http.MethodGet, path: mock, access: accessViewer, scope: scopeMocksRead, operation: "getMock", handle: (*Server).getMock, offers: eitherFormat},
-		{id: "M-143", method: http.MethodPut, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "replaceMock", handle: (*Server).replaceMock, query: []string{"takeOver"}, offers: eitherFormat, absent: true, body: maxMockBody},
-		{id: "M-144", method: http.MethodPatch, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "updateMock", handle: (*Server).updateMock, query: []string{"takeOver"}, offers: eitherFormat},
-		{id: "M-145", method: http.MethodDelete, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "deleteMock", handle: (*Server).deleteMock, query: []string{"takeOver"}},
+		{id: "M-143", method: http.MethodPut, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "replaceMock", handle: (*Server).replaceMock, versioned: true, query: []string{"takeOver"}, offers: eitherFormat, absent: true, body: maxMockBody},
+		{id: "M-144", method: http.MethodPatch, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "updateMock", handle: (*Server).updateMock, versioned: true, query: []string{"takeOver"}, offers: eitherFormat},
+		{id: "M-145", method: http.MethodDelete, path: mock, access: accessEditor, scope: scopeMocksWrite, operation: "deleteMock", handle: (*Server).deleteMock, versioned: true, query: []string{"takeOver"}},
 
 		{id: "M-160", method: http.MethodGet, path: definition, access: accessViewer, scope: scopeMocksRead, operation: "getDefinition", handle: (*Server).getDefinition, query: []string{"source", "tag"}, offers: eitherFormat, patience: definitionPatience},
-		{id: "M-161", method: http.MethodPut, path: definition, access: accessEditor, scope: scopeMocksWrite, operation: "applyDefinition", handle: (*Server).applyDefinition, query: []string{"dryRun", "prune", "source", "adopt", "createProject"}, absent: true, body: maxDefinitionBody, patience: definitionPatience},
+		{id: "M-161", method: http.MethodPut, path: definition, access: accessEditor, scope: scopeMocksWrite, operation: "applyDefinition", handle: (*Server).applyDefinition, versioned: true, query: []string{"dryRun", "prune", "source", "adopt", "createProject"}, absent: true, body: maxDefinitionBody, patience: definitionPatience},
 
 		{id: "M-175", method: http.MethodGet, path: traffic, access: accessViewer, scope: scopeTrafficRead, operation: "listTraffic", handle: (*Server).listTraffic, offers: []string{typeJSON, typeLines}, query: append(trafficFilters(), "limit", "cursor", "count", "facets")},
 		{id: "M-176", method: http.MethodGet, path: traffic + "/{id}", access: accessViewer, scope: scopeTrafficRead, operation: "getExchange", handle: (*Server).getExchange},
@@ -219,7 +221,7 @@ func shieldRoutes(list []string) []route {
 		{id: "M-218", method: http.MethodDelete, path: adminBans, access: accessAdmin, operation: "liftBans", handle: (*Server).liftBans, query: []string{"rule", "id"}},
 		{id: "M-219", method: http.MethodGet, path: adminBans + "/{id}", access: accessAdmin, operation: "getBan", handle: (*Server).getBan},
 		{id: "M-220", method: http.MethodGet, path: adminShield, access: accessAdmin, operation: "getShield", handle: (*Server).shieldSettings},
-		{id: "M-221", method: http.MethodPut, path: adminShield, access: accessAdmin, operation: "changeShield", handle: (*Server).changeShield, query: []string{"force"}},
+		{id: "M-221", method: http.MethodPut, path: adminShield, access: accessAdmin, operation: "changeShield", handle: (*Server).changeShield, versioned: true, query: []string{"force"}},
 		{id: "M-222", method: http.MethodGet, path: adminShield + "/status", access: accessAdmin, operation: "getShieldStatus", handle: (*Server).shieldStatus},
 		{id: "M-223", method: http.MethodPost, path: adminShield + "/check", access: accessAdmin, operation: "checkShield", handle: (*Server).checkShield},
 		{id: "M-224", method: http.MethodGet, path: adminShield + "/callers", access: accessAdmin, operation: "listCallers", handle: (*Server).shieldCallers, query: append(slices.Clone(list), "policy", "range")},

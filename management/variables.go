@@ -15,8 +15,8 @@ func variableRoutes(list []string) []route {
 	const variables = apiPrefix + "/projects/{project}/variables"
 	return []route{
 		{id: "M-195", method: http.MethodGet, path: variables, access: accessViewer, scope: scopeMocksRead, operation: "listVariables", handle: (*Server).listVariables, query: list},
-		{id: "M-196", method: http.MethodPut, path: variables + "/{variable}", access: accessEditor, scope: scopeMocksWrite, operation: "setVariable", handle: (*Server).setVariable},
-		{id: "M-197", method: http.MethodDelete, path: variables + "/{variable}", access: accessEditor, scope: scopeMocksWrite, operation: "deleteVariable", handle: (*Server).deleteVariable},
+		{id: "M-196", method: http.MethodPut, path: variables + "/{variable}", access: accessEditor, scope: scopeMocksWrite, operation: "setVariable", handle: (*Server).setVariable, versioned: true},
+		{id: "M-197", method: http.MethodDelete, path: variables + "/{variable}", access: accessEditor, scope: scopeMocksWrite, operation: "deleteVariable", handle: (*Server).deleteVariable, versioned: true},
 	}
 }
 
