@@ -59,7 +59,6 @@ func (r *yamlReader) plain(y *yaml.Node, pointer string) (NodeKind, string) {
 	if reason != "" {
 		at := &Node{Line: y.Line, Column: y.Column}
 		r.faults.Add(at, pointer, FieldSyntax, "%s %s: put it in quotes if it is text", quote(y.Value), reason)
-		number = "0"
 	}
 	if number == "" {
 		return NodeText, y.Value
@@ -68,7 +67,7 @@ func (r *yamlReader) plain(y *yaml.Node, pointer string) (NodeKind, string) {
 }
 
 // yamlNumber returns the JSON text of a number that YAML 1.2 knows and JSON does not. The result is "" for text; reason
-// says why a number cannot be taken.
+// says why a number is a fault, whose value a tolerant reader takes all the same.
 func yamlNumber(s string) (number, reason string) {
 	unsigned := strings.TrimLeft(s, "+-")
 	if len(s)-len(unsigned) > 1 || unsigned == "" {
@@ -125,8 +124,7 @@ func yamlDecimal(sign, unsigned string) (number, reason string) {
 		return "", ""
 	}
 	zeros := len(whole) > 1 && whole[0] == '0'
-	if whole == "" || zeros {
-		// Zeros are put right only to see whether the rest is a number.
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
 		whole = "0"
 	}
 	if fraction != "" {
@@ -137,7 +135,7 @@ func yamlDecimal(sign, unsigned string) (number, reason string) {
 		return "", ""
 	}
 	if zeros {
-		return "", "is a number with leading zeros, which tools read in different ways"
+		return number, "is a number with leading zeros, which tools read in different ways"
 	}
 	return number, ""
 }

@@ -42,7 +42,7 @@ func (c *call) readDocument(root string) (catalog.DocumentText, *openapi.Source,
 	if err != nil {
 		return catalog.DocumentText{}, nil, err
 	}
-	if sent := files.Text(); sent != nil {
+	if sent := files.Text(); sent != nil && (root == "" || files[root] != nil) {
 		body.text = sent
 	} else if files != nil {
 		c.body = content{}

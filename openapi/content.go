@@ -74,13 +74,25 @@ func unmet(t *mediaType) *refusal {
 // example is the example that answers, nil if there is none (rules W37 to W39).
 func (op *operation) example(t *mediaType) *mockbase.Node {
 	if n := op.stated(t); n != nil || t.schema == nil {
-		return n
+		return op.written(t, n)
 	}
 	at, ok := op.document.source.follow(t.schema.place)
 	if !ok {
 		return nil
 	}
-	return firstExample(at)
+	return op.document.source.asText(textsAlone(at), statedExample(at)).node
+}
+
+// written is a number as it is written, where the schema wants a text and JSON does not write it so.
+func (op *operation) written(t *mediaType, n *mockbase.Node) *mockbase.Node {
+	text, spelled := op.document.source.spelled[n]
+	if !spelled || t.schema == nil {
+		return n
+	}
+	if at, ok := op.document.source.follow(t.schema.place); !ok || !textsAlone(at) {
+		return n
+	}
+	return textNode(text)
 }
 
 // stated is the example of the media type itself, nil if there is none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -81,13 +82,13 @@ func (s *source) read(text []byte) (*mockbase.Node, error) {
 		return s.braced(text, limits, err)
 	}
 	if err == nil || format == mockbase.FormatJSON {
-		s.doubles(twice)
+		s.doubles(root, twice)
 		return root, err
 	}
 	repaired := untabbed(text)
 	if again, twice, failed := mockbase.ParseTolerant(repaired, format, limits); failed == nil && !bytes.Equal(repaired, text) {
 		s.notes.add(place{at: "#"}, mockbase.FieldSyntax, "tabs are read as blanks")
-		s.doubles(twice)
+		s.doubles(again, twice)
 		return again, nil
 	}
 	return nil, err
@@ -99,15 +100,31 @@ func (s *source) braced(text []byte, limits mockbase.ParseLimits, err error) (*m
 	if failed != nil {
 		return nil, err
 	}
-	s.doubles(twice)
+	s.doubles(root, twice)
 	return root, nil
 }
 
-// doubles warns of keys that are given twice.
-func (s *source) doubles(faults []mockbase.FieldError) {
+// spell keeps how a number is written that JSON writes otherwise: a schema may want that text.
+func (s *source) spell(p place, fault string) {
+	written, err := strconv.QuotedPrefix(fault)
+	if err != nil || !p.is(mockbase.NodeNumber) {
+		return
+	}
+	if text, err := strconv.Unquote(written); err == nil {
+		if s.spelled == nil {
+			s.spelled = map[*mockbase.Node]string{}
+		}
+		s.spelled[p.node] = text
+	}
+}
+
+// doubles warns of keys that are given twice, and of numbers that JSON has no spelling for.
+func (s *source) doubles(root *mockbase.Node, faults []mockbase.FieldError) {
 	for _, f := range faults {
 		if f.Code == mockbase.FieldDuplicateKey {
 			f.Detail += "; the first one counts"
+		} else {
+			s.spell(walk(place{node: root}, strings.TrimPrefix(f.Pointer, "#")), f.Detail)
 		}
 		s.notes.add(place{node: &mockbase.Node{Line: f.Line, Column: f.Column}, at: f.Pointer}, f.Code, f.Detail)
 	}
@@ -132,16 +149,19 @@ func (s *source) identify() error {
 		return notOpenAPI(top, "the document is "+s.root.Kind.String()+" and no object")
 	}
 	switch three, two := top.text("openapi"), top.text("swagger"); {
-	case strings.HasPrefix(three, "3.0") || three == "3":
+	case three == "3" || three == "3.0" || strings.HasPrefix(three, "3.0."):
 		s.dialect, s.version = dialect30, three
 	case strings.HasPrefix(three, "3."):
 		s.dialect, s.version = dialect31, three
 	case strings.HasPrefix(two, "2"):
 		s.dialect, s.version = dialect20, two
 	case three != "" || two != "":
-		return notOpenAPI(top, "the version "+quoted(three+two)+" is not known: 2.0, 3.0 and 3.1 are")
+		return notOpenAPI(top, "the version "+quoted(three+two)+" is not known: 2.0, 3.0 and 3.1 are, and later versions of 3 are read like 3.1")
 	default:
 		return notOpenAPI(top, `the document has neither "openapi" nor "swagger", so it describes no API`)
+	}
+	if at := top.find("openapi"); s.dialect == dialect31 && s.version != "3.1" && !strings.HasPrefix(s.version, "3.1.") {
+		s.notes.add(at, mockbase.FieldEnum, "version "+quoted(s.version)+" is read like 3.1")
 	}
 	s.inspect()
 	return nil

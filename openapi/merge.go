@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func (m *merger) referred(p place, depth int) {
 	if !ok {
 		return
 	}
-	if m.shape.name == "" {
+	if m.shape.name == "" && !wraps(at) {
 		m.shape.name = lastToken(at.at)
 	}
 	m.add(at, depth+1)
@@ -173,7 +174,7 @@ func (s *source) asText(texts bool, p place) place { //nolint:revive // it is a 
 		return p
 	}
 	s.notes.add(p, mockbase.FieldType, p.node.Kind.String()+" is read as text, as its schema allows nothing else: put it in quotes")
-	return place{node: &mockbase.Node{Kind: mockbase.NodeText, Text: p.node.Text, Line: p.node.Line, Column: p.node.Column}, at: p.at}
+	return place{node: &mockbase.Node{Kind: mockbase.NodeText, Text: cmp.Or(s.spelled[p.node], p.node.Text), Line: p.node.Line, Column: p.node.Column}, at: p.at}
 }
 
 // firstExample is the example of a schema, nil if it has none (rules W38 and W40).
@@ -294,7 +295,36 @@ func (m *merger) discriminator(p place) {
 	if name == "" || m.shape.name == "" || p.find("oneOf").node != nil || p.find("anyOf").node != nil {
 		return
 	}
-	m.force(name, m.schemas.discriminatorKey(p, m.shape.name, nil))
+	key := m.schemas.discriminatorKey(p, m.shape.name, nil)
+	if first := at.find("mapping").members(); len(first) > 0 && first[0].is(mockbase.NodeText) && key == lastToken(p.at) && at.find("mapping").find(key).node == nil {
+		// Nothing is of the schema that others extend alone: the first of those stands for it.
+		key = first[0].name
+		if extending := m.schemas.source.resolve(p, first[0].node.Text); !p.denies("additionalProperties") {
+			m.add(extending.place, maxJoined)
+		}
+	}
+	m.force(name, key)
+}
+
+// wraps tells whether a schema only stands around another, as those do that make one nullable or describe it: it is no schema of a
+// name by which values are told apart.
+func wraps(p place) bool {
+	around := 0
+	for _, own := range p.members() {
+		switch own.name {
+		case "allOf", "anyOf", "oneOf":
+			around += len(own.items())
+			if own.name == "allOf" && len(own.items()) != 1 {
+				return false
+			}
+		case "type", "nullable", "title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "externalDocs", "xml":
+		default:
+			if !strings.HasPrefix(own.name, "x-") {
+				return false
+			}
+		}
+	}
+	return around > 0
 }
 
 // discriminate forces the value that names a branch.

@@ -112,7 +112,19 @@ func (s *segment) bind(raw string, to []pair) ([]pair, bool) {
 	if s.literal() {
 		return to, decoded(raw) == s.literals[0]
 	}
-	rest, ok := strings.CutPrefix(raw, s.literals[0])
+	if bound, ok := s.bindPlain(characters{raw: raw, plain: raw}, to); ok {
+		return bound, true
+	}
+	text := charactersOf(raw)
+	if !text.encoded {
+		return to, false
+	}
+	return s.bindPlain(text, to)
+}
+
+// bindPlain matches a text by its plain characters: what is encoded divides nothing where the text matches as it was sent.
+func (s *segment) bindPlain(text characters, to []pair) ([]pair, bool) {
+	rest, ok := strings.CutPrefix(text.plain, s.literals[0])
 	if !ok {
 		return to, false
 	}
@@ -135,10 +147,45 @@ func (s *segment) bind(raw string, to []pair) ([]pair, bool) {
 		if end < 1 {
 			return to, false
 		}
-		to = append(to, pair{name: name, value: rest[:end]})
+		from := len(text.plain) - len(rest)
+		to = append(to, pair{name: name, value: text.sent(from, from+end)})
 		rest = rest[end+len(next):]
 	}
 	return to, rest == ""
+}
+
+// characters is a text without percent-encoding that knows what each of its bytes was sent as: literals are compared by what they
+// say, and parameters keep what was sent.
+type characters struct {
+	raw, plain string
+	// encoded tells that the two differ.
+	encoded bool
+}
+
+// charactersOf decodes a segment, where its encoding is sound.
+func charactersOf(raw string) characters {
+	plain := decoded(raw)
+	return characters{raw: raw, plain: plain, encoded: plain != raw}
+}
+
+// sent is what was sent for a part of the plain text.
+func (c *characters) sent(from, to int) string {
+	if !c.encoded {
+		return c.raw[from:to]
+	}
+	const escape = len("%00")
+	at, start := 0, 0
+	for i := range to {
+		if i == from {
+			start = at
+		}
+		if c.raw[at] == '%' {
+			at += escape
+		} else {
+			at++
+		}
+	}
+	return c.raw[start:at]
 }
 
 // index finds the operations of a path.

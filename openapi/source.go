@@ -32,6 +32,8 @@ type source struct {
 	// version is the text of the document's own version field.
 	version string
 	notes   *notes
+	// spelled is how numbers are written that JSON writes otherwise.
+	spelled map[*mockbase.Node]string
 
 	mu         sync.Mutex
 	resolved   map[meant]target
