@@ -197,11 +197,12 @@ func TestM165_uploads_that_hold_no_document_are_refused(t *testing.T) {
 		status int
 		code   mockbase.Code
 	}{
-		"no archive":         {call{kind: "application/zip", body: "PK\x03\x04 nothing"}, http.StatusBadRequest, mockbase.CodeMalformedBody},
-		"an empty form":      {call{kind: noneKind, body: none}, http.StatusBadRequest, mockbase.CodeMalformedBody},
-		"a broken form":      {call{kind: singleKind, body: single[:len(single)-20]}, http.StatusBadRequest, mockbase.CodeMalformedBody},
-		"a file twice":       {call{kind: twiceKind, body: twice}, http.StatusUnprocessableEntity, mockbase.CodeValidationFailed},
-		"no such first file": {call{path: "?root=x.yaml", kind: "application/zip", body: archiveOf(t, petFiles())}, http.StatusUnprocessableEntity, mockbase.CodeValidationFailed},
+		"no archive":           {call{kind: "application/zip", body: "PK\x03\x04 nothing"}, http.StatusBadRequest, mockbase.CodeMalformedBody},
+		"an empty form":        {call{kind: noneKind, body: none}, http.StatusBadRequest, mockbase.CodeMalformedBody},
+		"a broken form":        {call{kind: singleKind, body: single[:len(single)-20]}, http.StatusBadRequest, mockbase.CodeMalformedBody},
+		"a file twice":         {call{kind: twiceKind, body: twice}, http.StatusUnprocessableEntity, mockbase.CodeValidationFailed},
+		"no such file, of one": {call{path: "?root=x.yaml", kind: "application/zip", body: archiveOf(t, [][2]string{{"a.yaml", "openapi: 3.0.3\npaths: {}\n"}})}, http.StatusUnprocessableEntity, mockbase.CodeValidationFailed},
+		"no such first file":   {call{path: "?root=x.yaml", kind: "application/zip", body: archiveOf(t, petFiles())}, http.StatusUnprocessableEntity, mockbase.CodeValidationFailed},
 	} {
 		c.call.method, c.call.path, c.call.as = http.MethodPost, documentsPath+c.call.path, editor
 		t.Log(name)

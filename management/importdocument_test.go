@@ -22,6 +22,7 @@ paths:
       operationId: listPets
       responses:
         "200": {description: all, content: {application/json: {examples: {all: {value: [{id: 1}]}, none: {value: []}}}}}
+        "404": {description: none, content: {application/json: {examples: {nf: {value: {nf: true}}, gone: {value: {gone: true}}, none: {value: {}}}}}}
         "429": {description: slow, headers: {X-RateLimit-Limit: {example: 2}, Retry-After: {example: 60}}, content: {application/json: {example: {slow: true}}}}
     post:
       responses: {"201": {description: made}}
@@ -62,7 +63,11 @@ func TestM78_operations_become_mocks_and_are_brought_up_to_date(t *testing.T) {
 	if plan := w.imports("?expand=true", importablePets); !plan.Applied || plan.Summary.Created != 3 {
 		t.Errorf("the import is %+v", plan)
 	}
-	for target, want := range map[string]string{"/pets": `[{"id":1}]`, "/pets?__example=none": `[]`, "/pets?__code=429": `{"slow":true}`, "/owners": `{"owner":1}`} {
+	for target, want := range map[string]string{
+		"/pets": `[{"id":1}]`, "/pets?__example=none": `[]`, "/pets?__code=429": `{"slow":true}`, "/owners": `{"owner":1}`,
+		"/pets?__example=nf": `{"nf":true}`, "/pets?__example=gone": `{"gone":true}`, "/pets?__code=404": `{"nf":true}`,
+		"/pets?__code=404&__example=gone": `{"gone":true}`, "/pets?__code=404&__example=none": `{}`, "/pets?__code=200&__example=gone": `[{"id":1}]`,
+	} {
 		if _, got := w.mocked(http.MethodGet, target, ""); got != want {
 			t.Errorf("%s answers %q, want %q", target, got, want)
 		}

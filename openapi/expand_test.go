@@ -78,7 +78,7 @@ paths:
 `
 	const want = `{"name":"get-pet-by-id","description":"One pet","tags":["pet-store"],"request":{"method":"GET","path":"/v1/pets/{petId}"},"responses":[` +
 		`{"name":"rex","status":200,"json":{"name":"Rex"},"headers":{"X-Rate":"5"}},` +
-		`{"name":"not-found","when":{"query":{"__code":"404"}},"status":404,"json":{"code":1}},` +
+		`{"name":"not-found","when":"accepted","status":404,"json":{"code":1}},` +
 		`{"name":"500","when":{"query":{"__code":"500"}},"status":500},` +
 		`{"name":"tom","when":{"query":{"__example":"tom"}},"status":200,"json":{"name":"{{ x }}"},"template":false,"headers":{"X-Rate":"5"}},` +
 		`{"name":"200-plain","when":"accepted","status":200,"text":"Rex","headers":{"X-Rate":"5","Content-Type":"text/plain; charset=utf-8"}}]}

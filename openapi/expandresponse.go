@@ -14,7 +14,7 @@ import (
 // responses makes the responses of a mock: the usual one first, which answers whatever else is asked for.
 func (e *expander) responses(op *operation) []*mockbase.Node {
 	usual, status := op.usual()
-	w := &responseWriter{operation: op, taken: map[string]bool{}, levels: e.levels}
+	w := &responseWriter{operation: op, taken: map[string]bool{}, examples: map[string]bool{}, levels: e.levels}
 	w.add(usual, variant{status: status, usual: true})
 	w.refuse(usual, status)
 	for _, r := range op.responses {
@@ -63,7 +63,9 @@ func (v *variant) rank() int {
 type responseWriter struct {
 	operation *operation
 	taken     map[string]bool
-	list      []ranked
+	// examples are the names of those that were met.
+	examples map[string]bool
+	list     []ranked
 	// levels are the qualities of media types that are told apart.
 	levels []level
 	// full tells that the last response that fits was added.
@@ -94,6 +96,8 @@ type variant struct {
 	usual bool
 	// key names the variant, example is the example that asks for it.
 	key, example string
+	// named is the example whose name alone asks for it, too: no other response has one of that name.
+	named string
 	// condition is what the Accept header must be like, nil for any.
 	condition *mockbase.Node
 	media     *mediaType
@@ -114,6 +118,10 @@ func (w *responseWriter) addType(r *response, t *mediaType, v variant) {
 		if !made {
 			one.example = ""
 		}
+		if !v.usual && v.condition == nil && !w.examples[m.name] {
+			one.named = m.name
+		}
+		w.examples[m.name] = true
 		w.put(r, &one)
 		made = true
 	}
@@ -197,7 +205,16 @@ func (v *variant) when() *mockbase.Node {
 	}
 	when := &object{}
 	when.set("query", query.node())
-	return when.node()
+	if v.named == "" {
+		return when.node()
+	}
+	absent, asked, alone, either := &object{}, &object{}, &object{}, &object{}
+	absent.set("exists", boolNode(false))
+	asked.set(controlExample, textNode(v.named))
+	asked.set(controlCode, absent.node())
+	alone.set("query", asked.node())
+	either.list("anyOf", []*mockbase.Node{when.node(), alone.node()})
+	return either.node()
 }
 
 func allowsBody(status int) bool {

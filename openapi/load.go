@@ -149,7 +149,7 @@ func (s *source) identify() error {
 		return notOpenAPI(top, "the document is "+s.root.Kind.String()+" and no object")
 	}
 	switch three, two := top.text("openapi"), top.text("swagger"); {
-	case three == "3" || three == "3.0" || strings.HasPrefix(three, "3.0."):
+	case strings.HasPrefix(three, "3.0") || three == "3":
 		s.dialect, s.version = dialect30, three
 	case strings.HasPrefix(three, "3."):
 		s.dialect, s.version = dialect31, three
@@ -160,9 +160,6 @@ func (s *source) identify() error {
 	default:
 		return notOpenAPI(top, `the document has neither "openapi" nor "swagger", so it describes no API`)
 	}
-	if at := top.find("openapi"); s.dialect == dialect31 && s.version != "3.1" && !strings.HasPrefix(s.version, "3.1.") {
-		s.notes.add(at, mockbase.FieldEnum, "version "+quoted(s.version)+" is read like 3.1")
-	}
 	s.inspect()
 	return nil
 }
@@ -170,6 +167,9 @@ func (s *source) identify() error {
 // inspect warns of what is odd about the document as a whole.
 func (s *source) inspect() {
 	top := s.top()
+	if at := top.find("openapi"); s.dialect == dialect31 && s.version != "3.1" && !strings.HasPrefix(s.version, "3.1.") {
+		s.notes.add(at, mockbase.FieldEnum, "version "+quoted(s.version)+" is read like 3.1")
+	}
 	if at := top.find("paths"); at.node == nil && s.dialect != dialect31 {
 		s.notes.add(top, mockbase.FieldRequired, "the document has no paths")
 	} else if at.node != nil && !at.is(mockbase.NodeObject) {
