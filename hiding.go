@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// shortestHidden is the least length of a secret that is looked for: what is shorter stands everywhere by chance.
-const shortestHidden = 4
+// The least length of a secret that is looked for, and of what it is within base64: what is shorter stands everywhere by chance.
+const (
+	shortestHidden = 4
+	shortestWithin = 6
+)
 
 // Hiding masks the values of a project's secret variables in what is shown of its traffic: they are no part of anything but
 // answers. A nil one hides nothing. It is immutable.
@@ -56,9 +59,12 @@ func variableText(value json.RawMessage) string {
 	return ""
 }
 
-// secretForms are the ways in which a text is written into bodies, headers and addresses.
+// secretForms are the ways in which a text is written into bodies, headers and addresses. What else a template makes of it, such
+// as a part or a digest, is not recognized.
 func secretForms(text string) []string {
 	forms := []string{text, url.QueryEscape(text), url.PathEscape(text), base64.StdEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text))}
+	forms = append(forms, strings.ToUpper(text), strings.ToLower(text))
+	forms = append(forms, withinBase64(text)...)
 	quoted := (&Node{Kind: NodeText, Text: text}).JSON()
 	var escaped bytes.Buffer
 	json.HTMLEscape(&escaped, quoted)
@@ -67,6 +73,22 @@ func secretForms(text string) []string {
 	}
 	slices.Sort(forms)
 	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
+}
+
+// withinBase64 are the ways in which a text is written into the base64 of a longer one, such as that of name:password: there is
+// one for each place that it may have in a group of three bytes. The letters that it shares with its neighbours are left out.
+func withinBase64(text string) []string {
+	var forms []string
+	for before := range 3 {
+		padded := append(make([]byte, before), text...)
+		from, to := (8*before+5)/6, 8*len(padded)/6
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			if form := encoding.EncodeToString(padded)[from:to]; len(form) >= shortestWithin {
+				forms = append(forms, form)
+			}
+		}
+	}
+	return forms
 }
 
 // Bytes returns a text without the secrets: itself if it holds none.
