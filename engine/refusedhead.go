@@ -31,6 +31,9 @@ func RefuseHead(r *parking.Refused, b HeadBounds, id string) *http.Response {
 	case r.Status == http.StatusExpectationFailed:
 		p.Code, p.Title = mockbase.CodeBadRequest, "Expectation failed"
 		p.Detail = "Of all that a request may expect, the server meets 100-continue alone; leave out the header Expect, or send that."
+	case r.InClear:
+		p.Code, p.Title = mockbase.CodeBadRequest, "Bad request"
+		p.Detail = "This is an HTTP request to an HTTPS server; write https:// in its address."
 	default:
 		p.Code, p.Title, p.Detail = mockbase.CodeBadRequest, "Bad request", "The head of the request cannot be read."
 		if r.Reason != "" {

@@ -27,6 +27,7 @@ func TestM6_a_head_that_cannot_be_read_is_a_problem(t *testing.T) {
 		{parking.Refused{Status: 431, InLine: true}, bounds, 414, mockbase.CodeTargetTooLong, "longer than 16384 bytes"},
 		{parking.Refused{Status: 431, InLine: true}, engine.HeadBounds{MaxHeader: 1 << 10, MaxTarget: 1 << 20}, 431, mockbase.CodeHeadersTooLarge, "longer than 1024 bytes"},
 		{parking.Refused{Status: 400, Reason: "invalid header name", Secure: true}, bounds, 400, mockbase.CodeBadRequest, "cannot be read: invalid header name."},
+		{parking.Refused{Status: 400, InClear: true}, bounds, 400, mockbase.CodeBadRequest, "HTTP request to an HTTPS server; write https://"},
 		{parking.Refused{Status: 505}, bounds, 505, mockbase.CodeBadRequest, "cannot be read."},
 	} {
 		answer := engine.RefuseHead(&c.refused, c.bounds, "req_1")

@@ -163,6 +163,12 @@ func TestN10_HTTP2_is_served_in_clear_and_over_TLS(t *testing.T) {
 		}
 	}
 
+	unencrypted := &visitor{base: strings.Replace(secure.URL, "https://", "http://", 1), http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	if got, err := unencrypted.try(t.Context(), http.MethodGet, "/healthz", ""); err != nil || got.StatusCode != http.StatusBadRequest ||
+		got.Header.Get("Content-Type") != "application/problem+json" || got.Header.Get("X-Request-Id") == "" || !strings.Contains(got.body, "HTTP request to an HTTPS server") {
+		t.Errorf("in clear to the port of TLS: %v, %+v", err, got)
+	}
+
 	old := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MaxVersion: tls.VersionTLS11}}
 	t.Cleanup(old.CloseIdleConnections)
 	if _, err := (&visitor{base: secure.URL, http: &http.Client{Transport: old}}).try(t.Context(), http.MethodGet, "/healthz", ""); err == nil {

@@ -201,7 +201,11 @@ func (l *Lot) shakeHands(a *line, config *tls.Config) {
 		ctx = bounded
 	}
 	err := secure.HandshakeContext(ctx)
+	refused := err != nil && a.refuseClear(err)
 	l.release(a)
+	if refused {
+		return
+	}
 	_ = a.conn.SetReadDeadline(time.Time{})
 	if err != nil || secure.ConnectionState().NegotiatedProtocol == "h2" {
 		l.hand(secure)

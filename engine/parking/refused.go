@@ -19,6 +19,8 @@ type Refused struct {
 	InLine bool
 	// Secure tells that the connection is one over TLS.
 	Secure bool
+	// InClear tells that the request came without TLS where TLS is spoken.
+	InClear bool
 	// HTTP2 tells that it came over HTTP/2, where a head is longer than its names and values.
 	HTTP2 bool
 }
@@ -74,6 +76,11 @@ func (t *tenancy) refusal(p []byte) []byte {
 	if bodiless {
 		answer.Request = &http.Request{Method: http.MethodHead}
 	}
+	return written(answer)
+}
+
+// written is an answer as it is sent, nil if it cannot be.
+func written(answer *http.Response) []byte {
 	var b bytes.Buffer
 	if answer.Write(&b) != nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,10 +20,15 @@ import (
 // serveSecure serves over TLS, and returns how clients connect.
 func serveSecure(t *testing.T) (*delaying, *http.Transport) {
 	t.Helper()
+	return serveSecureWith(t, parking.Options{})
+}
+
+func serveSecureWith(t *testing.T, o parking.Options) (*delaying, *http.Transport) {
+	t.Helper()
 	borrowed := httptest.NewTLSServer(http.NotFoundHandler())
 	borrowed.Close()
 	d := &delaying{}
-	d.listen(t, parking.Options{}, func(s *http.Server) { s.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug) })
+	d.listen(t, o, func(s *http.Server) { s.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug) })
 	config := &tls.Config{Certificates: borrowed.TLS.Certificates, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
 	l := d.listener(t)
 	go func() { _ = d.lot.ServeTLS(l, config) }()
@@ -54,6 +60,34 @@ func TestN10_HTTP2_and_HTTP1_are_served_over_TLS(t *testing.T) {
 	}
 	if got := testkit.RawHTTP(t, d.addr, nextRequest); got.Status != http.StatusBadRequest {
 		t.Errorf("a request in clear: %s", got.StatusLine)
+	}
+}
+
+// M-5: also a request that comes in clear where TLS is spoken is answered by the owner, whatever its method.
+func TestM5_a_request_in_clear_is_answered_by_the_owner(t *testing.T) {
+	t.Parallel()
+	d, _ := serveSecureWith(t, parking.Options{Refuse: func(r *parking.Refused) *http.Response {
+		if !r.InClear || r.Secure {
+			return nil
+		}
+		return &http.Response{
+			StatusCode: r.Status, ProtoMajor: 1, ProtoMinor: 1, Close: true, Body: io.NopCloser(strings.NewReader("own")), ContentLength: 3,
+		}
+	}})
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} {
+		got := testkit.RawHTTP(t, d.addr, method+" /next HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
+		want := "own"
+		if method == http.MethodHead {
+			want = ""
+		}
+		if got.Status != http.StatusBadRequest || string(got.Body) != want {
+			t.Errorf("%s in clear: %s %q", method, got.StatusLine, got.Body)
+		}
+	}
+	other := testkit.DialHTTP(t, d.addr)
+	other.Send("\x00\x01\x02\x03\x04\x05\x06")
+	if got, err := other.TryRead(http.MethodGet); err == nil {
+		t.Errorf("something else: %s", got.StatusLine)
 	}
 }
 
