@@ -36,8 +36,8 @@ func TestM195_secret_variables_are_hidden_however_they_are_written(t *testing.T)
 		"pin 94071122":                              "pin ***",
 		`S3C"R/T <Ä> or s3c"r/t <ä>`:                "*** or ***",
 		"Basic dTo5NDA3MTEyMg== and":                "Basic dTo***g== and", // u:94071122
-		"Basic dXM6OTQwNzExMjI= and":                "Basic dXM6*** and",  // us:94071122
-		"Basic dXNyOjk0MDcxMTIy and":                "Basic dXNyOj*** and",  // usr:94071122
+		"Basic dXM6OTQwNzExMjI= and":                "Basic dXM6*** and",   // us:94071122
+		"Basic dXNyOjk0MDcxMTIy and":                "Basic dXNyOj*** and", // usr:94071122
 		"abc, true and everybody are no such thing": "abc, true and everybody are no such thing",
 		"": "",
 	} {
