@@ -223,10 +223,7 @@ func (c *curlCommand) address(text string) {
 	if !c.plain && globbed.MatchString(u.EscapedPath()+"?"+u.RawQuery+named) {
 		c.out.lost(c.from, "curl takes {…} and […] for several addresses: they are read as one, as they stand")
 	}
-	x := &saved{from: c.from, method: c.method, path: u.EscapedPath(), literal: true, query: queryPairs(u.RawQuery)}
-	if x.path == "" {
-		x.path = "/"
-	}
+	x := &saved{from: c.from, method: c.method, path: sentPath(named), literal: true, query: queryPairs(u.RawQuery)}
 	c.variables(x)
 	data := strings.Join(c.data, "&")
 	switch {

@@ -68,7 +68,12 @@ func (w *openAPIWriter) parameters(op *exportedOperation, d *doc, names []string
 func (l *askedParameters) answer(a *answered) {
 	for _, part := range parameters(a.mock.pattern) {
 		if name := a.rename[part.Name]; name != "" && part.Pattern != "" {
-			l.find("path", name).pattern = "^(?:" + part.Pattern + ")$"
+			expression, ok := scriptPattern(part.Pattern)
+			if !ok {
+				l.w.lost(a.mock.request.get("path"), "the expression %s has no equivalent in documents: it is left out", quoted(part.Pattern))
+				continue
+			}
+			l.find("path", name).pattern = "^(?:" + expression + ")$"
 		}
 	}
 	l.alternatives(a)
@@ -165,7 +170,11 @@ func (l *askedParameters) asked(in, name string, one atom) *askedParameter {
 // plainCondition tells whether examples, a pattern or that a parameter is there say all that a condition asks for.
 func plainCondition(v value) bool {
 	list := v.entries()
-	return v.scalar() || len(list) == 1 && slices.Contains([]string{"equals", "in", "matches", "exists"}, list[0].key)
+	if len(list) == 1 && list[0].key == "matches" {
+		_, ok := scriptPattern(list[0].text())
+		return ok
+	}
+	return v.scalar() || len(list) == 1 && slices.Contains([]string{"equals", "in", "exists"}, list[0].key)
 }
 
 // closedCondition tells whether a condition takes the values that it names, and no others.
@@ -177,7 +186,9 @@ func closedCondition(v value) bool {
 // take notes the values that a condition takes; it reports false where nothing of it can be said.
 func (p *askedParameter) take(v value) bool {
 	if expression := v.member("matches"); expression.ok() && len(v.node.Members) == 1 {
-		p.pattern = "^(?:" + expression.text() + ")$"
+		if text, ok := scriptPattern(expression.text()); ok {
+			p.pattern = "^(?:" + text + ")$"
+		}
 	}
 	if list := v.member("in"); list.ok() {
 		for _, item := range list.items() {

@@ -143,6 +143,9 @@ func (r *stubRequest) typed(v value, expression string) (p *doc, typed bool) {
 func (r *stubRequest) either(values []value, word, expression string) *doc {
 	var list []*mockbase.Node
 	for _, item := range values {
+		if item.is(mockbase.NodeObject) || item.is(mockbase.NodeList) {
+			item.node = with("equals", item.node).node()
+		}
 		p := r.node(item, word, expression)
 		if p == nil {
 			return nil
@@ -166,7 +169,7 @@ func typedScalar(v value) *mockbase.Node {
 		}
 		n = v.node.Find("equals")
 	}
-	if n.Kind == mockbase.NodeNumber || n.Kind == mockbase.NodeBool {
+	if n.Kind == mockbase.NodeNull || n.Kind == mockbase.NodeNumber || n.Kind == mockbase.NodeBool {
 		return n
 	}
 	read, err := mockbase.ParseNode([]byte(n.Text), mockbase.FormatJSON, mockbase.ParseLimits{Depth: 1})

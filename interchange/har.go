@@ -68,7 +68,7 @@ func (h *harArchive) entry(v value) {
 		return
 	}
 	h.hostOf(request, u.Host)
-	x.path = h.path(v, u.EscapedPath())
+	x.path = h.path(v, sentPath(strings.TrimSpace(request.member("url").text())))
 	x.query = h.query(request, u.RawQuery)
 	x.body = harBody(request.member("postData"))
 	for _, name := range []string{"encoding", "_encoding"} {
@@ -209,6 +209,9 @@ func (h *harArchive) answer(entry, v value) *doc {
 	body := h.content(v.member("content"))
 	if kind := v.at("content", "mimeType").text(); !typed && len(body) > 0 && strings.Contains(kind, "/") && kind != "x-unknown" {
 		headers = append(headers, pair{"Content-Type", kind})
+	}
+	if text := v.at("content", "text"); string(body) == text.text() { // it was no base64
+		body = h.out.sentText(text, headers, text.text())
 	}
 	return savedAnswer(status, headers, body)
 }

@@ -52,16 +52,16 @@ func (r *mockoonRoute) responses(v value) {
 func (r *mockoonRoute) response(v value, mode string) {
 	answer := &doc{}
 	if mode != "SEQUENTIAL" && mode != "RANDOM" {
-		when, ok := r.when(v, mode)
-		if !ok {
-			return
-		}
-		answer.doc("when", when)
+		answer.doc("when", r.when(v, mode))
 	}
 	if !r.answer(v, answer) {
 		return
 	}
-	if name := slugOr(v.member("label").text(), ""); name != "" {
+	unnamed := ""
+	if when := answer.get("when"); when != nil && when.Find("call") != nil {
+		unnamed = "answer" // so that it can be asked for
+	}
+	if name := slugOr(v.member("label").text(), unnamed); name != "" {
 		const longest = 40
 		name = strings.Trim(name[:min(len(name), longest)], "-")
 		name = mockbase.UniqueName(name, func(s string) bool { return r.names[s] })
@@ -73,16 +73,16 @@ func (r *mockoonRoute) response(v value, mode string) {
 }
 
 // when makes the condition of an answer. The default has none; what no rule ever chooses stays as an answer that a request
-// can ask for by name. It tells whether the answer can be translated.
-func (r *mockoonRoute) when(v value, mode string) (*doc, bool) {
+// can ask for by name.
+func (r *mockoonRoute) when(v value, mode string) *doc {
 	rules := v.member("rules").items()
 	never := with("call", with("lt", numberNode(1)).node())
 	isDefault := v.member("default").isTrue()
 	switch {
 	case isDefault && mode != "FALLBACK":
-		return nil, true
+		return nil
 	case mode == "DISABLE_RULES", len(rules) == 0:
-		return never, true
+		return never
 	}
 	one := !strings.EqualFold(v.member("rulesOperator").text(), "AND")
 	var conditions []*mockbase.Node
@@ -94,20 +94,20 @@ func (r *mockoonRoute) when(v value, mode string) (*doc, bool) {
 			continue
 		}
 		if !one {
-			r.environment.out.lost(rule, "%s: the answer, which needs it, is left out", reason)
-			return nil, false
+			r.environment.out.lost(rule, "%s: the answer, which needs it, comes only to those who ask for it by name", reason)
+			return never
 		}
 		r.environment.out.lost(rule, "%s: it chooses the answer no more", reason)
 	}
 	switch {
 	case len(conditions) == 0:
-		return nil, false
+		return never
 	case len(conditions) == 1:
-		return &doc{members: conditions[0].Members}, true
+		return &doc{members: conditions[0].Members}
 	case one:
-		return with("anyOf", listNode(conditions...)), true
+		return with("anyOf", listNode(conditions...))
 	default:
-		return with("allOf", listNode(conditions...)), true
+		return with("allOf", listNode(conditions...))
 	}
 }
 

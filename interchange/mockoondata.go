@@ -3,6 +3,7 @@ package interchange
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ func (e *mockoonEnvironment) collection(v value) {
 		c.set("id", textNode(id))
 	}
 	c.set("delay", e.delay(main))
+	e.untold(v, main)
 	if !e.seed(c, main, endpoint) {
 		return
 	}
@@ -39,6 +41,39 @@ func (e *mockoonEnvironment) collection(v value) {
 	made := c.node()
 	e.out.section("collections", v, name, made)
 	e.out.precedentCollection(made, c.get("path").Text, v)
+	e.besides(v, main, endpoint)
+}
+
+// untold tells of what answers of a collection cannot have: headers of their own, and calls that follow.
+func (e *mockoonEnvironment) untold(v, main value) {
+	for _, h := range slices.Concat(keyed(main.member("headers")), e.headers) {
+		if !strings.EqualFold(h.key, "Content-Type") {
+			e.out.lost(v, "the answers of a collection have no headers of their own: %s is left out", quoted(h.key))
+		}
+	}
+	if callbacks := main.member("callbacks"); !callbacks.silent() {
+		e.out.lost(callbacks, "a collection makes no calls after its answers: they are left out")
+	}
+}
+
+// besides makes a mock of the other answers of a CRUD route, which rules choose before the data is asked.
+func (e *mockoonEnvironment) besides(v, main value, endpoint string) {
+	if mode := v.member("responseMode"); mode.text() == "SEQUENTIAL" || mode.text() == "RANDOM" {
+		e.out.lost(mode, "a collection answers by itself: answers in turn or at random are left out")
+		return
+	}
+	m := e.out.mock(v)
+	m.request.set("method", textNode("ANY"))
+	m.place("path", e.prefix+"/"+endpoint+"/{id...}")
+	r := &mockoonRoute{environment: e, mock: m, names: map[string]bool{}}
+	for _, x := range v.member("responses").items() {
+		if x.node != main.node && r.made < maxSteps {
+			r.response(x, v.member("responseMode").text())
+		}
+	}
+	if r.made > 0 {
+		e.out.add(m)
+	}
 }
 
 // seed fills a collection with the data of a bucket. It reports false where the data is neither list nor object, so that it
@@ -134,4 +169,24 @@ func (e *mockoonEnvironment) rendered(content value, text string) (string, bool)
 		return "", false
 	}
 	return string(out), true
+}
+
+// partOf returns a part of a bucket of data that is JSON and no template.
+func partOf(content, path string) (string, bool) {
+	n, err := mockbase.ParseNode([]byte(content), mockbase.FormatJSON, mockbase.ParseLimits{Depth: maxDepth})
+	if err != nil || strings.Contains(content, "{{") {
+		return "", false
+	}
+	found := value{node: n}
+	steps := strings.NewReplacer("[", ".", "]", "", `"`, "", "'", "").Replace(strings.TrimPrefix(path, "$"))
+	for part := range strings.SplitSeq(strings.TrimPrefix(steps, "."), ".") {
+		found = found.step(part)
+	}
+	switch {
+	case !found.ok():
+		return "", false
+	case found.scalar():
+		return found.text(), true
+	}
+	return string(found.node.JSON()), true
 }

@@ -1,12 +1,14 @@
 package interchange
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/mockbase/mockbase"
 )
+
+// rawData is an expression in three braces that puts data in.
+var rawData = regexp.MustCompile(`\{\{\{\s*((?:data|dataRaw)\b[^{}]*)\}\}\}`)
 
 // mockoonText translates the texts of one answer.
 type mockoonText struct {
@@ -40,6 +42,8 @@ func (t *mockoonText) withData(text string, depth int) string {
 	if t.environment.putIn++; depth == 0 || t.environment.putIn > mostPutIn {
 		return text
 	}
+	// Three braces mean a value without encoding, as two do here.
+	text = rawData.ReplaceAllString(text, "{{$1}}")
 	return replaceTags(text, func(tag string) (string, bool) {
 		c, err := parseCall(tag)
 		if err == nil && c.head.text == "concat" {
@@ -76,25 +80,6 @@ func (t *mockoonText) joinedData(c *hbCall, depth int) (string, bool) {
 		}
 	}
 	return b.String(), buckets > 0
-}
-
-// partOf returns a part of a bucket of data that is JSON and no template.
-func partOf(content, path string) (string, bool) {
-	n, err := mockbase.ParseNode([]byte(content), mockbase.FormatJSON, mockbase.ParseLimits{Depth: maxDepth})
-	if err != nil || strings.Contains(content, "{{") {
-		return "", false
-	}
-	found := value{node: n}
-	for part := range strings.SplitSeq(strings.TrimPrefix(path, "$."), ".") {
-		found = found.member(part)
-	}
-	switch {
-	case !found.ok():
-		return "", false
-	case found.scalar():
-		return found.text(), true
-	}
-	return string(found.node.JSON()), true
 }
 
 // mockoonDialect knows the helpers of Mockoon.

@@ -173,21 +173,29 @@ func (e *mockserverMock) encode(v value, answer *doc) {
 	if i < 0 {
 		return
 	}
-	_, parameters, err := mime.ParseMediaType(answer.get("headers").Members[i].Value.Text)
+	encoded, reason := encodedText(answer.get("headers").Members[i].Value.Text, text.Text)
+	if reason != "" {
+		e.out.lost(v, "%s: it is sent in UTF-8", reason)
+	} else if encoded != text.Text {
+		answer.remove("text")
+		answer.set("base64", textNode(base64.StdEncoding.EncodeToString([]byte(encoded))))
+	}
+}
+
+// encodedText writes a text in the character set that a media type names. The reason says why that cannot be.
+func encodedText(kind, text string) (encoded, reason string) {
+	_, parameters, err := mime.ParseMediaType(kind)
 	name := strings.ToLower(parameters["charset"])
 	if err != nil || name == "" || name == "utf-8" || name == "us-ascii" {
-		return
+		return text, ""
 	}
 	charset, err := ianaindex.MIME.Encoding(name)
 	if err != nil || charset == nil {
-		e.out.lost(v, "the character set %s is not known: the body is sent in UTF-8", quoted(name))
-		return
+		return text, "the character set " + quoted(name) + " is not known"
 	}
-	encoded, err := charset.NewEncoder().String(text.Text)
+	encoded, err = charset.NewEncoder().String(text)
 	if err != nil {
-		e.out.lost(v, "the body has characters that %s does not: it is sent in UTF-8", quoted(name))
-		return
+		return text, "the body has characters that " + quoted(name) + " does not"
 	}
-	answer.remove("text")
-	answer.set("base64", textNode(base64.StdEncoding.EncodeToString([]byte(encoded))))
+	return encoded, ""
 }

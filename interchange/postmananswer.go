@@ -31,7 +31,7 @@ func (p *postmanFile) answer(a *object) *doc {
 	if status < first || status > last {
 		return nil
 	}
-	d := savedAnswer(status, headers, []byte(body))
+	d := savedAnswer(status, headers, p.out.sentText(a.get("body"), headers, body))
 	if t.dynamic {
 		d.set("template", trueNode())
 	}

@@ -179,6 +179,21 @@ func (s *savedSet) answers(m *mock, list []*saved) {
 	}
 }
 
+// sentText is the text of a body as it was sent, in the character set that the headers name.
+func (o *output) sentText(at value, headers []pair, text string) []byte {
+	for _, h := range headers {
+		if !strings.EqualFold(h.name, "Content-Type") {
+			continue
+		}
+		encoded, reason := encodedText(h.text, text)
+		if reason != "" {
+			o.lost(at, "%s: it is sent in UTF-8", reason)
+		}
+		return []byte(encoded)
+	}
+	return []byte(text)
+}
+
 // savedAnswer makes an answer of a status, headers and a body. Headers that the server sets by itself, or that belong to one
 // connection or one client, are left to it.
 func savedAnswer(status int64, headers []pair, body []byte) *doc {

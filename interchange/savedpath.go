@@ -21,6 +21,14 @@ func pathOf(address string) string {
 	return "/"
 }
 
+// sentPath is the path of an address as it is written there: what is encoded stays so.
+func sentPath(address string) string {
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		address = address[:end]
+	}
+	return pathOf(address)
+}
+
 // queryPairs takes a query apart as it was written; what cannot be decoded stays as it is.
 func queryPairs(text string) []pair {
 	var pairs []pair
@@ -75,8 +83,7 @@ func wholeSegment(segment string, taken map[string]bool) string {
 
 // literalSegment writes a part of a segment in which nothing is a pattern.
 func literalSegment(segment string) string {
-	decoded := unescaped(strings.ReplaceAll(segment, "+", "%2B"))
-	return strings.NewReplacer("{", "{{", "}", "}}").Replace(decoded)
+	return plainSegment(unescaped(strings.ReplaceAll(segment, "+", "%2B")))
 }
 
 // parameter makes a path parameter of any name.

@@ -39,6 +39,15 @@ func (v value) at(names ...string) value {
 	return v
 }
 
+// step follows a name through an object, or a number through a list.
+func (v value) step(name string) value {
+	items := v.items()
+	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(items) {
+		return items[i]
+	}
+	return v.member(name)
+}
+
 // has tells whether an object has a member that is not null.
 func (v value) has(name string) bool { return v.member(name).ok() }
 

@@ -67,6 +67,8 @@ type wiremockStub struct {
 	mock   *mock
 	// rendered tells that the texts of the response are templates.
 	rendered bool
+	// ours tells that an export of our own wrote the stub.
+	ours bool
 	// dialect translates the templates of the stub's response.
 	dialect wiremockDialect
 }
@@ -78,6 +80,7 @@ func (w *wiremockStub) translate(v value) {
 	}
 	w.mock = w.out.mock(v)
 	stub.skip("id", "uuid", "persistent", "insertionIndex")
+	w.ours = v.at("metadata", "mockbase").is(mockbase.NodeObject)
 	w.mock.named(stub.textOf("name"))
 	w.priority(stub)
 	w.scenario(stub)

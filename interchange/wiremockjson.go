@@ -112,7 +112,7 @@ func (w *wiremockStub) jsonPath(o *object, d *doc) {
 	v := o.get("matchesJsonPath")
 	if v.scalar() {
 		if path, ok := w.path(v, v.text()); ok {
-			d.set("jsonPath", with(path, with("exists", trueNode()).node()).node())
+			d.set("jsonPath", with(path, selectsSomething(path, w.ours)).node())
 		}
 		return
 	}
@@ -124,6 +124,17 @@ func (w *wiremockStub) jsonPath(o *object, d *doc) {
 	if n := w.nodes(v); n != nil {
 		d.set("jsonPath", with(path, n).node())
 	}
+}
+
+// selectsSomething is the condition that a path selects something. Null, an empty list and an empty object are nothing in
+// WireMock where the path can select but one; in a stub of our own they were meant to be something.
+func selectsSomething(path string, ours bool) *mockbase.Node { //nolint:revive // it is a fact about the stub
+	d := with("exists", trueNode())
+	if !indefinite(path) && !ours {
+		nothing := listNode(&mockbase.Node{Kind: mockbase.NodeNull}, listNode(), (&doc{}).node())
+		d.set("not", with("in", nothing).node())
+	}
+	return d.node()
 }
 
 // path translates a JSONPath of the Jayway library into one of RFC 9535.

@@ -33,7 +33,11 @@ func (w *wiremockStub) url(r *object) {
 // rawTarget is a target as it is sent: an absolute address loses its scheme and host.
 func rawTarget(text string) string {
 	if u, err := url.Parse(text); err == nil && u.IsAbs() && u.Host != "" {
-		return u.RequestURI()
+		if _, query, found := strings.Cut(text, "?"); found {
+			query, _, _ = strings.Cut(query, "#")
+			return sentPath(text) + "?" + query
+		}
+		return sentPath(text)
 	}
 	if !strings.HasPrefix(text, "/") {
 		return "/" + text

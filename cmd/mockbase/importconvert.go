@@ -50,7 +50,15 @@ func (c *importCommand) convert(p *process) error {
 		f.Pointer = w.File + f.Pointer
 		c.warn(p, f)
 	}
-	return c.store(p, result.JSON(), strconv.Itoa(result.Entries())+" of "+count(result.Found, "entry"))
+	return c.store(p, result.JSON(), made(result))
+}
+
+// made says what came of a source, whose entry may become several mocks.
+func made(r *interchange.Result) string {
+	if n := r.Entries(); n > r.Found {
+		return strconv.Itoa(n) + " made of " + count(r.Found, "entry")
+	}
+	return strconv.Itoa(r.Entries()) + " of " + count(r.Found, "entry")
 }
 
 // detectFiles finds out what files are. OpenAPI documents are read more leniently than other files, so they are looked for
