@@ -39,6 +39,24 @@ type Preferred struct {
 	Seed    string
 }
 
+// PreferenceRange says what the preference of a name can be, "" for a name that is none.
+func PreferenceRange(name string) string {
+	switch name {
+	case "code":
+		return "a status from 100 to 999"
+	case "example":
+		return "the name of an example"
+	case "dynamic":
+		return "true or false"
+	case "seed":
+		return "a text of 1 to 256 bytes"
+	case "wait":
+		return "a number of seconds from 0 to 300"
+	default:
+		return ""
+	}
+}
+
 // Any tells whether something is preferred.
 func (p *Preferred) Any() bool { return *p != Preferred{} }
 

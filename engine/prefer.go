@@ -154,9 +154,10 @@ func (p *preferences) read(lines []string, met map[string]bool) *failure {
 
 // badPreference refuses a preference that cannot have a value (rule W24).
 func badPreference(name, value string) *failure {
+	page, _ := mockbase.ProblemOf(mockbase.CodeBadPreference)
 	return &failure{
-		status: http.StatusUnprocessableEntity, code: mockbase.CodeBadPreference, title: "Bad preference",
-		detail: "The preference " + quoted(name) + " cannot have the value " + quoted(value) + ".",
+		status: page.Status, code: mockbase.CodeBadPreference, title: page.Title,
+		detail: "The preference " + quoted(name) + " cannot have the value " + quoted(value) + ": it is " + mockbase.PreferenceRange(name) + ".",
 	}
 }
 

@@ -107,9 +107,10 @@ func (m *making) control(name, value string) bool {
 }
 
 func badControl(name, value string) *refusal {
+	name = strings.TrimPrefix(name, controls)
 	return &refusal{
 		status: http.StatusUnprocessableEntity, code: mockbase.CodeBadPreference,
-		detail: "The preference " + quoted(strings.TrimPrefix(name, "__")) + " cannot have the value " + quoted(value) + ".",
+		detail: "The preference " + quoted(name) + " cannot have the value " + quoted(value) + ": it is " + mockbase.PreferenceRange(name) + ".",
 	}
 }
 

@@ -252,6 +252,11 @@ func readable(ranges []rune, inside func(r rune) bool) []rune {
 			list = append(list, r)
 		}
 	}
+	for r := '!'; r <= '~' && len(list) == 0 || r <= '~' && !strings.ContainsRune(plainCharacters, list[0]); r++ {
+		if inside(r) {
+			list = append(list, r)
+		}
+	}
 	return list
 }
 

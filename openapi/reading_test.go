@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mockbase/mockbase/openapi"
 )
 
@@ -86,6 +88,53 @@ func TestW22_a_root_that_is_missing_is_refused(t *testing.T) {
 	files := openapi.Files{"a.yaml": []byte(head + "paths: {}\n")}
 	if _, err := files.Bundle("b.yaml"); err == nil || !strings.Contains(err.Error(), `no file "b.yaml"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// W25: what comes before an answer, or is an upgrade, never answers.
+func TestW25_informational_responses_never_answer(t *testing.T) {
+	t.Parallel()
+	d := compile(t, head+`paths:
+  /only: { get: { responses: { "101": { description: d } } } }
+  /first: { get: { responses: { "100": { description: d }, "404": { description: d } } } }
+  /range: { get: { responses: { 1XX: { description: d } } } }
+`)
+	run(t, d, []exchange{
+		{"W25 alone", "GET /only", "200"},
+		{"W25 before others", "GET /first", "404"},
+		{"W25 a range", "GET /range", "200"},
+		{"W26 asked for", "GET /only?__code=101", "404 code-not-defined"},
+	})
+	for _, at := range []string{"~1only/get/responses/101", "~1first/get/responses/100", "~1range/get/responses/1XX"} {
+		if got := warnings(d); !strings.Contains(got, at+": the response") {
+			t.Errorf("the warnings are %s", got)
+		}
+	}
+	mocks, _ := expanded(t, head+`paths: { /only: { get: { responses: { "101": { description: d } } } } }`, openapi.ExpandOptions{})
+	if !strings.Contains(mocks, `"status":200`) || strings.Contains(mocks, "101") {
+		t.Errorf("the mock is %s", mocks)
+	}
+}
+
+// W24 and W30: what is wrong is told with the value, and with what is right.
+func TestW24_W30_violations_show_values(t *testing.T) {
+	t.Parallel()
+	d := compile(t, head+`paths: { /p: { post: { requestBody: { content: { application/json: { schema: { type: object, properties: { a: { type: integer }, l: { type: array, items: { type: string } } } } } } }, responses: { "200": { description: d } } } } }`)
+	a := ask(t, d, "POST /p\nContent-Type: application/json\n\n"+`{"a":"seven","l":[1.50,true,{}]}`)
+	var told []string
+	for _, v := range a.Violations {
+		told = append(told, v.Location+" "+v.Message)
+	}
+	if diff := cmp.Diff([]string{
+		`body.a the value "seven" is string, wanted is integer`, `body.l.0 the value "1.50" is number, wanted is string`,
+		`body.l.1 the value "true" is boolean, wanted is string`, `body.l.2 the value is object, wanted is string`,
+	}, told); diff != "" {
+		t.Error(diff)
+	}
+	for query, want := range map[string]string{"__code=1000": "a status from 100 to 999", "__dynamic=yes": "true or false"} {
+		if a := ask(t, d, sent("POST /p?"+query)); !strings.Contains(string(a.Body), want) {
+			t.Errorf("%s: got %s", query, a.Body)
+		}
 	}
 }
 

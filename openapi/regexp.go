@@ -64,26 +64,52 @@ func compilePattern(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(translatedPattern(pattern))
 }
 
-// translatedPattern writes what the two dialects spell differently: \uXXXX.
+// The blanks of ECMA 262 (section 22.2.2.9), of which RE2 knows those of ASCII alone, without the vertical tab, and all others.
+const (
+	blanks    = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+	notBlanks = `\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}` +
+		`\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
+)
+
+// translatedPattern writes what the two dialects spell differently: \uXXXX, and what \s and \S mean.
 func translatedPattern(pattern string) string {
-	if !strings.Contains(pattern, `\u`) {
-		return pattern
-	}
 	var b strings.Builder
+	class := false
 	for i := 0; i < len(pattern); i++ {
 		if pattern[i] != '\\' || i+1 == len(pattern) {
+			class = pattern[i] == '[' || class && pattern[i] != ']'
 			b.WriteByte(pattern[i])
 			continue
 		}
-		if pattern[i+1] == 'u' && i+6 <= len(pattern) && isHex(pattern[i+2:i+6]) {
-			b.WriteString(`\x{` + pattern[i+2:i+6] + `}`)
-			i += 5
-			continue
+		text, size := translatedEscape(pattern[i:])
+		i += size - 1
+		set := text == blanks || text == notBlanks
+		switch rest := pattern[i+1:]; {
+		case set && !class:
+			text = "[" + text + "]"
+		case set && strings.HasPrefix(rest, "-") && !strings.HasPrefix(rest, "-]"):
+			// A set is no end of a range.
+			text += `\-`
+			i++
 		}
-		b.WriteString(pattern[i : i+2])
-		i++
+		b.WriteString(text)
 	}
 	return b.String()
+}
+
+// translatedEscape writes the escape at the beginning of a text; size is how long it is there.
+func translatedEscape(text string) (written string, size int) {
+	const short, long = 2, 6
+	switch {
+	case text[1] == 'u' && len(text) >= long && isHex(text[short:long]):
+		return `\x{` + text[short:long] + `}`, long
+	case text[1] == 's':
+		return blanks, short
+	case text[1] == 'S':
+		return notBlanks, short
+	default:
+		return text[:short], short
+	}
 }
 
 func isHex(text string) bool {

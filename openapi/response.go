@@ -33,6 +33,9 @@ func (op *operation) readResponses() {
 			op.document.source.notes.add(m.place, mockbase.FieldPattern, "the response "+quoted(m.name)+" is left out: it is no status")
 			continue
 		}
+		if key[0] == '1' {
+			op.document.source.notes.add(m.place, mockbase.FieldPattern, "the response "+quoted(m.name)+" never answers: what comes before an answer, or turns it into a WebSocket, is none of a document")
+		}
 		op.responses = append(op.responses, op.readResponse(key, m.place))
 	}
 	if len(op.responses) == 0 {
@@ -109,6 +112,9 @@ func (r *response) status() int {
 	}
 }
 
+// final tells whether the response is an answer, and none that comes before it.
+func (r *response) final() bool { return r.status() >= http.StatusOK }
+
 // exact tells whether the response states one status.
 func (r *response) exact() bool { return r.key != "default" && !strings.HasSuffix(r.key, "XX") }
 
@@ -134,14 +140,22 @@ func (op *operation) usual() (*response, int) {
 			best = op.find(key)
 		}
 	}
+	for _, r := range op.responses {
+		if best == nil && r.final() {
+			best = r
+		}
+	}
 	if best == nil {
-		best = op.responses[0]
+		best = &response{key: statusText(http.StatusOK), at: op.at}
 	}
 	return best, best.status()
 }
 
 // coded is the response for a wanted status, nil if none is declared (rule W26).
 func (op *operation) coded(status int) *response {
+	if status < http.StatusOK {
+		return nil
+	}
 	for _, key := range []string{statusText(status), statusText(status/100) + "XX", "default"} {
 		if r := op.find(key); r != nil {
 			return r

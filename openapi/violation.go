@@ -102,7 +102,7 @@ func (r *reporter) other(e *jsonschema.ValidationError) {
 		r.add(e, "enum", "the value is none of "+listed(k.Want))
 		return
 	case *kind.Type:
-		r.add(e, "type", "the value is "+k.Got+", wanted is "+strings.Join(k.Want, " or "))
+		r.add(e, "type", "the value "+shownAt(r.value, e.InstanceLocation)+"is "+k.Got+", wanted is "+strings.Join(k.Want, " or "))
 		return
 	case *kind.FalseSchema:
 		r.nothing(e)
