@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mockbase/mockbase"
@@ -130,12 +131,10 @@ func (r *rivals) level(p *placed, level int) int {
 
 // precedes tells whether the server takes a place before another one of equal priority.
 func (p *placed) precedes(other *placed) bool {
-	return cmp.Or(
-		strings.Compare(p.precedence, other.precedence),
-		cmp.Compare(anyMethod(p.mock), anyMethod(other.mock)),
-		cmp.Compare(unguarded(p.mock), unguarded(other.mock)),
-		cmp.Compare(other.mock.Order, p.mock.Order),
-	) < 0
+	if p.precedence != other.precedence {
+		return p.precedence < other.precedence
+	}
+	return p.mock.Order > other.mock.Order
 }
 
 // meets tells whether one request may match two places. It errs on the side of yes.
@@ -179,14 +178,14 @@ func statesApart(a, b *mockbase.Mock) bool {
 // precedent notes a mock in the order of the tool, with what decides there before the place.
 func (o *output) precedent(doc *mockbase.Node, m *mockbase.Mock, from value, strength int) {
 	p := &precedent{doc: doc, from: from, level: m.Priority, strength: strength}
-	p.places = []*placed{newPlaced(p, m, "")}
+	p.places = []*placed{newPlaced(p, m, "0")}
 	o.precedents = append(o.precedents, p)
 }
 
 // precedentCollection notes a collection, which answers at its path and one below. At equal paths it comes after mocks (rule V1).
 func (o *output) precedentCollection(doc *mockbase.Node, path string, from value) {
 	p := &precedent{doc: doc, from: from}
-	const behind = "\x00"
+	const behind = "1"
 	for _, at := range []string{path, path + "/{id}"} {
 		m := &mockbase.Mock{Request: mockbase.RequestMatcher{Methods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, Path: at}}
 		p.places = append(p.places, newPlaced(p, m, behind))
@@ -195,7 +194,7 @@ func (o *output) precedentCollection(doc *mockbase.Node, path string, from value
 }
 
 func newPlaced(of *precedent, m *mockbase.Mock, behind string) *placed {
-	p := &placed{of: of, mock: m, precedence: specificity(m) + behind}
+	p := &placed{of: of, mock: m, precedence: specificity(m) + behind + strconv.Itoa(anyMethod(m)) + strconv.Itoa(unguarded(m))}
 	r := &m.Request
 	switch {
 	case r.PathMatches != "":
