@@ -215,6 +215,18 @@ type offer struct {
 	concrete media
 }
 
+// written is the media type that the body is written in: of a range the one that is asked for (rule W32).
+func (o *offer) written() *mediaType {
+	t := o.mediaType
+	if !t.parsed.isRange() || o.concrete.kind == "" || o.concrete.isRange() {
+		return t
+	}
+	return &mediaType{
+		key: o.concrete.String(), parsed: o.concrete, at: t.at, schema: t.schema, examples: t.examples, example: t.example,
+		encoding: t.encoding, partHeaders: t.partHeaders,
+	}
+}
+
 // respond answers with a response of the document.
 func (m *making) respond(r *response, status int) *mockbase.DocumentAnswer {
 	chosen, concrete := negotiate(m.Header["Accept"], r.content)
@@ -257,7 +269,7 @@ func (m *making) fill(r *response, status int, o offer) {
 	if o.mediaType == nil {
 		return
 	}
-	made, refused := m.body(o.mediaType)
+	made, refused := m.body(o.written())
 	if refused != nil {
 		m.answer.Header, m.answer.Applied = nil, mockbase.Preferred{}
 		m.problem(refused)

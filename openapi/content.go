@@ -160,6 +160,8 @@ func (t *mediaType) writeOther(n *mockbase.Node) made {
 	switch {
 	case n.Kind == mockbase.NodeNull:
 		return made{}
+	case t.parsed.kind == "image" && (n.Kind == mockbase.NodeList || n.Kind == mockbase.NodeObject):
+		return t.file()
 	case n.Kind == mockbase.NodeList || n.Kind == mockbase.NodeObject:
 		return made{bytes: t.records(n), text: true}
 	case n.Kind == mockbase.NodeText && t.binary():

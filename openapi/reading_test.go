@@ -116,6 +116,24 @@ func TestW25_informational_responses_never_answer(t *testing.T) {
 	}
 }
 
+// W32: content of any type is written as the type that is asked for.
+func TestW32_content_of_any_type_is_written_as_asked_for(t *testing.T) {
+	t.Parallel()
+	d := compile(t, head+`paths:
+  /any: { get: { responses: { "200": { description: d, content: { "*/*": { schema: { type: object, xml: { name: pet }, properties: { id: { type: integer } } } } } } } } }
+  /app: { get: { responses: { "200": { description: d, content: { "application/*": { example: { a: x y } } } } } } }
+`)
+	run(t, d, []exchange{
+		{"W32 JSON", "GET /any\nAccept: application/json", `200 application/json {"id":0}`},
+		{"W32 XML", "GET /any\nAccept: application/xml", "200 application/xml " + `<?xml version="1.0" encoding="UTF-8"?>` + "\n<pet><id>0</id></pet>"},
+		{"W32 CSV", "GET /any\nAccept: text/csv", "200 text/csv; charset=utf-8 id\n0"},
+		{"W32 a form", "GET /app\nAccept: application/x-www-form-urlencoded", "200 application/x-www-form-urlencoded a=x+y"},
+	})
+	if a := ask(t, d, "GET /any\nAccept: image/png"); a.MediaType != "image/png" || !strings.HasPrefix(string(a.Body), "\x89PNG") {
+		t.Errorf("got %s", told(a))
+	}
+}
+
 // W24 and W30: what is wrong is told with the value, and with what is right.
 func TestW24_W30_violations_show_values(t *testing.T) {
 	t.Parallel()
