@@ -80,7 +80,7 @@ func (s *server) readFiles(paths []string, restore func()) error {
 // collectEarly frees memory earlier than usual, until the returned function is called: what files are read and compiled with
 // is soon garbage, and the most memory that a start takes is what containers must allow.
 func collectEarly() (restore func()) {
-	const percent = 40
+	const percent = 30
 	usual := debug.SetGCPercent(percent)
 	if usual < percent {
 		debug.SetGCPercent(usual)
